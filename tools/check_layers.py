@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
-PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "precision.h": "kernels", "checkpoint.h": "checkpoint",
+PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "head.h": "heads", "precision.h": "kernels", "checkpoint.h": "checkpoint",
           "answer.h": "decode", "model.h": "engine", "pipeline.h": "pipeline", "find_model.h": "hub", "analysis.h": "analysis", "deberta.h": None}
 # All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each cost their users a tenth of a second.
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
@@ -28,9 +28,9 @@ LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "strin
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
          r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
 # train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
-MODEL = {"base", "text", "config", "kernels", "checkpoint"}
+MODEL = {"base", "text", "config", "kernels", "heads", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "metrics"}), "ablation": (4, {"base", "config", "cost"}), "loop": (4, READERS | {"cost"}),
+TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "config", "heads", "metrics"}), "ablation": (4, {"base", "config", "cost"}), "loop": (4, READERS | {"cost"}),
          "cli": (5, READERS | {"cost", "options", "program", "measure"})}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)

@@ -36,9 +36,6 @@ DEBERTA_API std::vector<float> to_fp32(const TensorView& tensor);
 // The elements of an integer or Bool (0, 1) tensor. Throws kTensors for floats.
 DEBERTA_API std::vector<int64_t> to_int64(const TensorView& tensor);
 
-// A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).
-DEBERTA_API std::string_view to_string(Head head);
-
 struct OpenOptions {
   bool reads_whole = false;  // into memory instead of mapping: the files may then change or shrink during use
   bool checks_crc = true;    // of the storages in a zip of torch.save

@@ -35,11 +35,9 @@ enum class ProblemType { kUnset, kRegression, kSingleLabel, kMultiLabel };
 // piece, its mean scores, or its most confident piece, then runs of words.
 enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 // What the pooler of a sequence head reads of the last hidden states: that of the first token, or one of all tokens
-// that no mask hides (engine/pooling.h).
+// that no mask hides (kernels/pooling.h).
 enum class ClassifierPooling { kFirst, kMean, kMax, kAttention };
-enum class ConfigRules { kOriginal, kHf };  // which rules to read config.json by: docs/transformers.md
-// What stands on the last layer, or on the mask decoder.
-enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
+enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/transformers.md
 enum class DistanceRule { kOriginal, kHf };  // distances beyond max_relative_positions (model.md#far-distances)
 
 DEBERTA_API std::string_view to_string(Activation activation);
@@ -106,8 +104,15 @@ struct ModelConfig {
 
   // Layers of the mask decoder besides the encoder's; in files they follow them.
   int64_t decoder_layers() const { return has_own_decoder ? mask_decoder_passes : 0; }
-  // Whether its masked language model has the mask decoder, where the weights have the position table that it reads.
-  bool has_mask_decoder() const { return !position_biased_input && !is_causal && mask_decoder_passes > 0; }
+  // Why its language model has no mask decoder; empty: it has one, where the weights have the position table that the
+  // decoder reads.
+  std::string_view reason_against_mask_decoder() const {
+    if (is_causal) return "is_decoder is true: a decoder of masked tokens would see what comes next";
+    if (mask_decoder_passes <= 0) return "mask_decoder_passes is 0: the head stands on the last layer";
+    if (position_biased_input) return "position_biased_input is true: the head of this model stands on the last layer";
+    return {};
+  }
+  bool has_mask_decoder() const { return reason_against_mask_decoder().empty(); }
   // Rows of half the relative table: position_buckets when > 0, else max_relative_positions.
   int64_t span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
   // The terms of model.md#disentangled-attention: c2c plus those of c2p, p2c and p2p that are named, even without

@@ -6,6 +6,7 @@
 #include "deberta/config.h"      // IWYU pragma: export
 #include "deberta/error.h"       // IWYU pragma: export
 #include "deberta/find_model.h"  // IWYU pragma: export
+#include "deberta/head.h"        // IWYU pragma: export
 #include "deberta/library.h"     // IWYU pragma: export
 #include "deberta/model.h"       // IWYU pragma: export
 #include "deberta/pipeline.h"    // IWYU pragma: export

@@ -10,6 +10,7 @@
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
 #include "deberta/error.h"
+#include "deberta/head.h"
 #include "deberta/precision.h"
 #include "deberta/tokenizer.h"
 
@@ -87,8 +88,9 @@ struct ModelOptions {
   ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
 };
 
-// One mention of an entity (ReCoRD): its pieces as packed rows of one sequence. Without pieces its logit is -10000.
-struct Mention {
+// Packed rows of one sequence that a head reads together. The original token head takes the pieces of a mention
+// (ReCoRD), any number of them; without any its logits are -10000.
+struct TokenGroup {
   int32_t sequence = 0;
   std::vector<int32_t> rows;
 };
@@ -96,9 +98,9 @@ struct Mention {
 struct ForwardOptions {
   std::vector<int32_t> layers;  // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
   bool wants_logits = true;
-  std::vector<int32_t> rows;      // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
-  std::vector<Mention> mentions;  // original token head with one class: a logit for each mention, not for tokens
-  bool wants_scores = false;      // per-term attention scores of every layer (reference path)
+  std::vector<int32_t> rows;       // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
+  std::vector<TokenGroup> groups;  // heads that take groups, in place of rows: a row of logits for each
+  bool wants_scores = false;       // per-term attention scores of every layer (reference path)
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model lacks the term. c2c + c2p + p2c = sum,
@@ -117,7 +119,7 @@ struct Hidden {
 struct ForwardResult {
   std::vector<Hidden> hidden;    // as ForwardOptions::layers
   std::vector<float> pooled_BD;  // heads with a pooler
-  std::vector<float> logits;  // [B, C] sequence heads; [rows, C] token heads; [rows, V] language model; [mentions, 1]
+  std::vector<float> logits;  // [B, C] sequence heads; [rows, C] token heads, or [groups, C]; [rows, V] language model
   size_t logits_rows = 0;
   size_t logits_columns = 0;
   std::vector<AttentionScores> scores;
@@ -134,10 +136,11 @@ class DEBERTA_API Model {
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, more tokens in a
-  // sequence than the absolute table has rows when the embeddings or the mask decoder read it), kNotFinite.
+  // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, rows or groups for a
+  // head that takes none, more tokens in a sequence than the absolute table has rows when the embeddings or the mask
+  // decoder read it), kNotFinite.
   // Overwrites `result` but reuses its memory: a call no larger than earlier ones allocates nothing (except for scores
-  // and mentions).
+  // and groups).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
   const ModelConfig& config() const;  // as given; the layout from the tensors when model_type is missing

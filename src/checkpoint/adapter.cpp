@@ -17,6 +17,7 @@
 #include "checkpoint/made_tensor.h"
 #include "checkpoint/tensor_rows.h"
 #include "checkpoint/tensor_table.h"
+#include "heads/head_facts.h"
 
 namespace deberta {
 namespace {
@@ -38,17 +39,6 @@ constexpr std::array kParts = {
     PartRow{".lora_A.weight", &Lora::a, false},   PartRow{".lora_B.weight", &Lora::b, false},
     PartRow{".lora_B.bias", &Lora::bias, false},  PartRow{".lora_embedding_A", &Lora::a, true},
     PartRow{".lora_embedding_B", &Lora::b, true},
-};
-
-struct TaskRow {
-  std::string_view task_type;
-  Head head;
-  std::string_view missing;  // what such a model has and a base model lacks
-};
-constexpr std::array kTasks = {
-    TaskRow{"SEQ_CLS", Head::kSequence, "pooler.dense and classifier"},
-    TaskRow{"TOKEN_CLS", Head::kToken, "classifier"},
-    TaskRow{"QUESTION_ANS", Head::kSpan, "qa_outputs"},
 };
 
 void cut(std::string& text, std::string_view part) {
@@ -142,9 +132,7 @@ class Merger {
   // A tensor that was trained as a whole. The head may be new, or have another number of classes.
   void replace(const std::string& name, const TensorView& tensor) {
     const TensorView* old = base_.find(name);
-    const TensorRow* row = find_tensor_row(name);
-    const bool is_head = row != nullptr && is_head_row(*row);
-    if (old == nullptr && !is_head)
+    if (old == nullptr && find_head_tensor(name) == nullptr)
       return refuse(tensor.name, "the model has no such tensor; does the adapter belong to this model?");
     const bool may_change = name.starts_with("classifier.");
     if (old != nullptr && old->shape != tensor.shape && !may_change)
@@ -247,20 +235,32 @@ class Merger {
   std::vector<Problem> problems_;
 };
 
+// The modules that every such head has, whatever the configuration: pooler.dense, classifier.
+std::vector<std::string_view> modules_of(const HeadFacts& head) {
+  std::vector<std::string_view> modules;
+  for (const TensorRow& row : head.tensors) {
+    const std::string_view module = row.name.substr(0, row.name.rfind('.'));
+    if (row.exists == TensorRow::always && (modules.empty() || modules.back() != module)) modules.push_back(module);
+  }
+  return modules;
+}
+
 // A head that neither the model nor the adapter has was random when the adapter was trained: nobody can reproduce its
 // answers.
 void check_head(const Checkpoint& merged, const AdapterSettings& settings, const std::string& folder) {
+  if (settings.task_type.empty()) return;
+  const auto is_for_it = [&](const HeadUse& use) { return use.peft_task == settings.task_type; };
   const Head head = detect_head(merged);
-  for (const TaskRow& row : kTasks) {
-    if (row.task_type != settings.task_type || row.head == head) continue;
-    throw Error(
-        ErrorCode::kTensors,
-        {{.where = folder,
-          .message = fmt::format("task_type {}: expected a {} head, got {}; {} is in neither the adapter nor the "
-                                 "model",
-                                 row.task_type, to_string(row.head), to_string(head), row.missing),
-          .argument = "model",
-          .remedies = {{"give the model that the adapter was trained on, with its head"}}}});
+  for (const HeadFacts* expected : all_heads()) {
+    if (expected->head == head || std::ranges::none_of(expected->uses, is_for_it)) continue;
+    throw Error(ErrorCode::kTensors,
+                {{.where = folder,
+                  .message = fmt::format(
+                      "task_type {}: expected a {} head, got {}; {} is in neither the adapter nor the "
+                      "model",
+                      settings.task_type, expected->name, to_string(head), fmt::join(modules_of(*expected), " and ")),
+                  .argument = "model",
+                  .remedies = {{"give the model that the adapter was trained on, with its head"}}}});
   }
 }
 

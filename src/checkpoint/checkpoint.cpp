@@ -213,30 +213,6 @@ void refuse_duplicates(const std::vector<TensorView>& sorted, const std::string&
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
 
-}  // namespace
-
-std::string_view to_string(Head head) {
-  switch (head) {
-    case Head::kNone:
-      return "none";
-    case Head::kSequence:
-      return "sequence";
-    case Head::kToken:
-      return "token";
-    case Head::kTokenOriginal:
-      return "token-original";
-    case Head::kSpan:
-      return "span";
-    case Head::kMaskedLm:
-      return "masked-lm";
-    case Head::kReplacedToken:
-      return "replaced-token";
-  }
-  return {};
-}
-
-namespace {
-
 // The open files and what they hold; or tensors in memory; or what is made from another checkpoint, which stays open.
 struct Opened {
   Opened(std::vector<WeightFile> opened, const std::string& where) : files(std::move(opened)) {

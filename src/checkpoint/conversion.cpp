@@ -12,6 +12,7 @@
 #include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 
 namespace deberta {
 namespace {
@@ -40,7 +41,7 @@ struct Plan {
   const Checkpoint& checkpoint;
   const ModelConfig& config;  // with the layout that the tensors have
   const ConversionOptions& options;
-  Head head;
+  const HeadFacts& head;
   // With a table of its own the head has the names that transformers gives it.
   bool has_own_output = own_output_table(checkpoint, config) != nullptr;
   bool has_hf_head_names = options.has_hf_head_names || has_own_output;
@@ -103,7 +104,7 @@ void write_dtype(ConfigDocument& document, DType dtype) {
 
 // The head under its original names is what transformers calls not legacy, and its own tying would overwrite it.
 void write_language_head(ConfigDocument& document, const Plan& plan) {
-  if (plan.head != Head::kMaskedLm) return;
+  if (!plan.head.predicts_words()) return;
   document.set("legacy", plan.has_hf_head_names);
   document.set("tie_word_embeddings", plan.has_hf_head_names && !plan.has_own_output);
 }
@@ -115,7 +116,7 @@ void plan_config(Plan& plan) {
     config.layout = plan.layout();
     document.set("share_att_key", false);
   }
-  document.set("model_type", model_type_of(config, plan.head == Head::kSequence));
+  document.set("model_type", model_type_of(config, plan.head.is_per_sequence()));
   document.write_out(config);
   // Without names transformers makes a head of two classes.
   const int64_t classes = count_labels(plan.checkpoint);
@@ -174,7 +175,8 @@ Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& conf
                            const std::string& where) {
   ModelConfig found = config;
   found.layout = find_layout(config, checkpoint);
-  Plan plan{.checkpoint = checkpoint, .config = found, .options = options, .head = detect_head(checkpoint)};
+  const HeadFacts& head = facts_of(detect_head(checkpoint));
+  Plan plan{.checkpoint = checkpoint, .config = found, .options = options, .head = head};
   TensorReport report = compare_tensors(checkpoint, found, plan.head, where);
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
   // They can be carried along as they are; nobody knows what they would be in another layout.

@@ -1,18 +1,17 @@
-// The table itself: encoder, fused projections of version 1, heads; then the names that are not part of a model.
+// The table of the encoder, the fused projections of version 1 among it; then the names that are not part of a model.
 #include "checkpoint/tensor_rows.h"
 
 #include <array>
 
 #include "base/checked.h"
+#include "heads/head_facts.h"
 
 namespace deberta {
 namespace {
 
 using Config = const ModelConfig&;
 
-constexpr bool always(Config) {
-  return true;
-}
+constexpr TensorRow::Condition kAlways = TensorRow::always;
 constexpr bool is_v1(Config c) {
   return c.layout == Layout::kV1;
 }
@@ -55,47 +54,16 @@ constexpr bool has_own_c2p(Config c) {
 constexpr bool has_own_p2c(Config c) {
   return is_v2(c) && c.relative_attention && !c.share_att_key && c.has_p2c;
 }
-constexpr bool has_own_output(Config c) {
-  return !c.ties_output;
-}
-constexpr bool pools_by_attention(Config c) {
-  return c.classifier_pooling == ClassifierPooling::kAttention;
-}
-constexpr bool never(Config) {
-  return false;
-}
 
-constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = always,
-                         std::string_view key = {}, TensorRow::Condition is_required = always) {
-  return {name, shape, kEveryHead, exists, is_required, key, {}, false};
+constexpr TensorRow part(std::string_view name, std::string_view shape, TensorRow::Condition exists = kAlways,
+                         std::string_view key = {}, TensorRow::Condition is_required = kAlways) {
+  return {.name = name, .shape = shape, .exists = exists, .is_required = is_required, .key = key};
 }
-constexpr TensorRow head(uint32_t heads, std::string_view name, std::string_view shape, bool may_accompany = false,
-                         std::string_view alias = {}) {
-  return {name, shape, heads, always, always, {}, alias, may_accompany};
-}
-
-// Whose copy, where it is tied, is in kTied.
-constexpr TensorRow output_table(std::string_view name) {
-  return {name, "V,E", bit_of(Head::kMaskedLm), has_own_output, never, "tie_word_embeddings", {}, true};
-}
-
-// Of the pooler; without it, a model that has it is another one.
-constexpr TensorRow pooling_query(std::string_view name) {
-  return {name, "D", bit_of(Head::kSequence), pools_by_attention, always, "classifier_pooling", {}, false};
-}
-
-constexpr uint32_t kClassifiers = bit_of(Head::kSequence) | bit_of(Head::kToken) | bit_of(Head::kTokenOriginal);
-constexpr uint32_t kPooled = bit_of(Head::kSequence);
-constexpr uint32_t kProjected = bit_of(Head::kTokenOriginal);
-constexpr uint32_t kSpans = bit_of(Head::kSpan);
-constexpr uint32_t kMlm = bit_of(Head::kMaskedLm);
-constexpr uint32_t kRtd = bit_of(Head::kReplacedToken);
-constexpr bool kAccompanies = true;
 
 constexpr std::array kRows = {
-    part("embeddings.word_embeddings.weight", "V,E", always, "vocab_size"),
+    part("embeddings.word_embeddings.weight", "V,E", kAlways, "vocab_size"),
     // The mask decoder reads the table too, but files without it are published: the head then sits on the last layer.
-    part("embeddings.position_embeddings.weight", "P,E", always, "max_position_embeddings", reads_positions),
+    part("embeddings.position_embeddings.weight", "P,E", kAlways, "max_position_embeddings", reads_positions),
     part("embeddings.token_type_embeddings.weight", "Y,E", has_types, "type_vocab_size"),
     part("embeddings.embed_proj.weight", "D,E", has_embed_proj, "embedding_size"),
     part("embeddings.LayerNorm.weight", "D"),
@@ -133,35 +101,12 @@ constexpr std::array kRows = {
     part("encoder.layer.{n}.attention.output.dense.bias", "D"),
     part("encoder.layer.{n}.attention.output.LayerNorm.weight", "D"),
     part("encoder.layer.{n}.attention.output.LayerNorm.bias", "D"),
-    part("encoder.layer.{n}.intermediate.dense.weight", "F,D", always, "intermediate_size"),
-    part("encoder.layer.{n}.intermediate.dense.bias", "F", always, "intermediate_size"),
-    part("encoder.layer.{n}.output.dense.weight", "D,F", always, "intermediate_size"),
+    part("encoder.layer.{n}.intermediate.dense.weight", "F,D", kAlways, "intermediate_size"),
+    part("encoder.layer.{n}.intermediate.dense.bias", "F", kAlways, "intermediate_size"),
+    part("encoder.layer.{n}.output.dense.weight", "D,F", kAlways, "intermediate_size"),
     part("encoder.layer.{n}.output.dense.bias", "D"),
     part("encoder.layer.{n}.output.LayerNorm.weight", "D"),
     part("encoder.layer.{n}.output.LayerNorm.bias", "D"),
-
-    pooling_query("pooler.attention.weight"),
-    head(kPooled, "pooler.dense.weight", "D,D", kAccompanies),
-    head(kPooled, "pooler.dense.bias", "D", kAccompanies),
-    head(kProjected, "proj.weight", "D,D"),
-    head(kProjected, "proj.bias", "D"),
-    head(kClassifiers, "classifier.weight", "C,D"),
-    head(kClassifiers, "classifier.bias", "C"),
-    head(kSpans, "qa_outputs.weight", "2,D"),
-    head(kSpans, "qa_outputs.bias", "2"),
-    head(kMlm, "lm_predictions.lm_head.dense.weight", "E,D", kAccompanies, "cls.predictions.transform.dense.weight"),
-    head(kMlm, "lm_predictions.lm_head.dense.bias", "E", kAccompanies, "cls.predictions.transform.dense.bias"),
-    head(kMlm, "lm_predictions.lm_head.LayerNorm.weight", "E", kAccompanies,
-         "cls.predictions.transform.LayerNorm.weight"),
-    head(kMlm, "lm_predictions.lm_head.LayerNorm.bias", "E", kAccompanies, "cls.predictions.transform.LayerNorm.bias"),
-    head(kMlm, "lm_predictions.lm_head.bias", "V", kAccompanies, "cls.predictions.bias"),
-    output_table(kOutputTable),
-    head(kRtd, "mask_predictions.dense.weight", "D,D", kAccompanies),
-    head(kRtd, "mask_predictions.dense.bias", "D", kAccompanies),
-    head(kRtd, "mask_predictions.LayerNorm.weight", "D", kAccompanies),
-    head(kRtd, "mask_predictions.LayerNorm.bias", "D", kAccompanies),
-    head(kRtd, "mask_predictions.classifier.weight", "1,D", kAccompanies),
-    head(kRtd, "mask_predictions.classifier.bias", "1", kAccompanies),
 };
 
 constexpr std::array<std::string_view, 3> kIgnored = {
@@ -195,7 +140,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 }  // namespace
 
-std::span<const TensorRow> tensor_rows() {
+std::span<const TensorRow> encoder_rows() {
   return kRows;
 }
 std::span<const TiedTensor> tied_tensors() {
@@ -206,7 +151,7 @@ const TensorRow* find_tensor_row(std::string_view canonical_name) {
   for (const TensorRow& row : kRows) {
     if (matches(row.name, canonical_name)) return &row;
   }
-  return nullptr;
+  return find_head_tensor(canonical_name);
 }
 
 bool is_ignored_tensor(std::string_view canonical_name) {
@@ -217,8 +162,10 @@ bool is_ignored_tensor(std::string_view canonical_name) {
 }
 
 std::string_view to_canonical_name(std::string_view name) {
-  for (const TensorRow& row : kRows) {
-    if (!row.alias.empty() && row.alias == name) return row.name;
+  for (const HeadFacts* head : all_heads()) {
+    for (const TensorRow& row : head->tensors) {
+      if (!row.alias.empty() && row.alias == name) return row.name;
+    }
   }
   for (const OtherName& other : kOtherNames) {
     if (other.name == name) return other.canonical;

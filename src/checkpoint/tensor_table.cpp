@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -85,22 +84,6 @@ std::string describe_key(const ModelConfig& config, std::string_view key) {
   return fmt::format("config.json has {} {}", key, value->dump(0, JsonForm::kPython));
 }
 
-struct ArchitectureRow {
-  std::string_view ending;
-  uint32_t heads;
-  bool is_causal = false;  // language models
-};
-constexpr std::array kArchitectures = {
-    ArchitectureRow{"ForSequenceClassification", bit_of(Head::kSequence)},
-    ArchitectureRow{"ForMultipleChoice", bit_of(Head::kSequence)},
-    ArchitectureRow{"ForTokenClassification", bit_of(Head::kToken) | bit_of(Head::kTokenOriginal)},
-    ArchitectureRow{"ForQuestionAnswering", bit_of(Head::kSpan)},
-    ArchitectureRow{"ForMaskedLM", bit_of(Head::kMaskedLm)},
-    ArchitectureRow{"ForCausalLM", bit_of(Head::kMaskedLm), true},
-    ArchitectureRow{"ForPreTraining", bit_of(Head::kReplacedToken)},
-    ArchitectureRow{"Model", bit_of(Head::kNone)},
-};
-
 constexpr std::string_view kV1Class = "Deberta";
 constexpr std::string_view kV2Class = "DebertaV2";
 
@@ -116,7 +99,7 @@ std::string_view ending_of(std::string_view architecture) {
 struct Comparison {
   const Checkpoint& checkpoint;
   const ModelConfig& config;
-  Head head;
+  const HeadFacts& head;
   std::string where;
   std::unordered_map<std::string, TensorSpec> expected;
   std::vector<std::string> missing;                        // in the order of the table
@@ -165,8 +148,9 @@ std::string explain_unexpected(const Comparison& comparison, const TensorView& t
   if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {
     return "; " + describe_key(comparison.config, "num_hidden_layers");
   }
-  if (row != nullptr && is_head_row(*row) && row->exists(comparison.config))
-    return fmt::format("; the head is {}", to_string(comparison.head));
+  const TensorRow* of_head = find_head_tensor(tensor.name);
+  if (of_head != nullptr && of_head->exists(comparison.config))
+    return fmt::format("; the head is {}", comparison.head.name);
   if (row != nullptr) return hint_for(comparison, row);
   if (!may_suggest) return {};
   const std::vector<std::string_view> candidates(comparison.missing.begin(), comparison.missing.end());
@@ -177,7 +161,7 @@ std::string explain_unexpected(const Comparison& comparison, const TensorView& t
 bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
   for (const TiedTensor& tied : tied_tensors()) {
     if (tensor.name != tied.name) continue;
-    if (comparison.head != Head::kMaskedLm) return true;  // what it was trained from
+    if (!comparison.head.predicts_words()) return true;  // what it was trained from
     const TensorView* original = comparison.checkpoint.find(tied.same_as);
     const bool is_same =
         original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
@@ -200,8 +184,7 @@ bool is_silent(std::string_view name) {
 // The library reads what it wants and ignores the rest. A tensor that may be a wanted one under another name, or a
 // second head, is another matter: then nobody knows which model was meant.
 bool is_harmless(const Comparison& comparison, std::string_view name) {
-  const TensorRow* row = find_tensor_row(name);
-  return comparison.missing.empty() && (row == nullptr || !is_head_row(*row));
+  return comparison.missing.empty() && find_head_tensor(name) == nullptr;
 }
 
 void check_present(Comparison& comparison) {
@@ -245,14 +228,10 @@ void check_labels(Comparison& comparison, int64_t labels) {
 
 void check_architectures(Comparison& comparison) {
   for (const std::string& name : comparison.config.architectures) {
-    for (const ArchitectureRow& row : kArchitectures) {
-      if (!name.ends_with(row.ending)) continue;
-      if ((row.heads & bit_of(comparison.head)) == 0) {
-        comparison.warn_of(fmt::format("architectures names {}, but the tensors form the head {}; the tensors are used",
-                                       name, to_string(comparison.head)));
-      }
-      break;
-    }
+    const auto is_named = [&](const HeadUse& use) { return name.ends_with(use.ending); };
+    if (find_head(name) == nullptr || std::ranges::any_of(comparison.head.uses, is_named)) continue;
+    comparison.warn_of(fmt::format("architectures names {}, but the tensors form the head {}; the tensors are used",
+                                   name, comparison.head.name));
   }
 }
 
@@ -263,17 +242,17 @@ int64_t count_labels(const Checkpoint& checkpoint) {
   return classifier == nullptr || classifier->shape.empty() ? 0 : classifier->shape[0];
 }
 
-std::vector<TensorSpec> list_tensors(const ModelConfig& config, Head head, int64_t labels) {
+std::vector<TensorSpec> list_tensors(const ModelConfig& config, const HeadFacts& head, int64_t labels) {
   std::vector<TensorSpec> specs;
-  const auto add = [&](auto&& is_wanted, int64_t layer) {
-    for (const TensorRow& row : tensor_rows()) {
-      if (is_wanted(row) && row.exists(config)) specs.push_back(make_spec(row, config, layer, labels));
+  const auto add = [&](std::span<const TensorRow> rows, bool of_layers, int64_t layer) {
+    for (const TensorRow& row : rows) {
+      if (is_layer_row(row) == of_layers && row.exists(config)) specs.push_back(make_spec(row, config, layer, labels));
     }
   };
-  add([](const TensorRow& row) { return !is_head_row(row) && !is_layer_row(row); }, 0);
-  const int64_t layers = config.num_hidden_layers + (head == Head::kMaskedLm ? config.decoder_layers() : 0);
-  for (int64_t layer = 0; layer < layers; ++layer) add(is_layer_row, layer);
-  add([&](const TensorRow& row) { return is_head_row(row) && has_head(row, head); }, 0);
+  add(encoder_rows(), false, 0);
+  const int64_t layers = config.num_hidden_layers + (head.predicts_words() ? config.decoder_layers() : 0);
+  for (int64_t layer = 0; layer < layers; ++layer) add(encoder_rows(), true, layer);
+  add(head.tensors, false, 0);
   return specs;
 }
 
@@ -283,31 +262,22 @@ const TensorView* own_output_table(const Checkpoint& checkpoint, const ModelConf
 
 Head detect_head(const Checkpoint& checkpoint) {
   const auto has = [&](std::string_view name) { return checkpoint.find(name) != nullptr; };
-  if (has("classifier.weight")) {
-    if (has("proj.weight")) return Head::kTokenOriginal;
-    return has("pooler.dense.weight") ? Head::kSequence : Head::kToken;
-  }
-  if (has("qa_outputs.weight")) return Head::kSpan;
-  // A published discriminator carries the generator's unused head too: it is not a language model.
-  if (has("mask_predictions.dense.weight")) return Head::kReplacedToken;
-  if (has("lm_predictions.lm_head.dense.weight")) return Head::kMaskedLm;
-  return Head::kNone;
+  const auto is_there = [&](const HeadFacts* head) { return std::ranges::all_of(head->marks, has); };
+  return (*std::ranges::find_if(all_heads(), is_there))->head;  // the last one has no marks
 }
 
-std::vector<std::string> architectures_of(const ModelConfig& config, Head head, Layout layout) {
+std::vector<std::string> architectures_of(const ModelConfig& config, const HeadFacts& head, Layout layout) {
   const std::string_view begin = layout == Layout::kV1 ? kV1Class : kV2Class;
-  const auto fits = [&](const ArchitectureRow& row) {
-    return (row.heads & bit_of(head)) != 0 && (head != Head::kMaskedLm || row.is_causal == config.is_causal);
-  };
+  const auto fits = [&](const HeadUse& use) { return use.fits(config); };
   std::vector<std::string> names;
   for (const std::string& name : config.architectures) {
     const std::string_view ending = ending_of(name);
-    const bool is_right = std::any_of(kArchitectures.begin(), kArchitectures.end(),
-                                      [&](const ArchitectureRow& row) { return row.ending == ending && fits(row); });
+    const bool is_right =
+        std::ranges::any_of(head.uses, [&](const HeadUse& use) { return use.ending == ending && fits(use); });
     if (is_right) names.push_back(fmt::format("{}{}", begin, ending));
   }
   if (!names.empty()) return names;
-  return {fmt::format("{}{}", begin, std::find_if(kArchitectures.begin(), kArchitectures.end(), fits)->ending)};
+  return {fmt::format("{}{}", begin, std::ranges::find_if(head.uses, fits)->ending)};
 }
 
 Layout detect_layout(const Checkpoint& checkpoint) {
@@ -320,7 +290,7 @@ Layout find_layout(const ModelConfig& config, const Checkpoint& checkpoint) {
   return type != nullptr && !type->is_null() ? config.layout : detect_layout(checkpoint);
 }
 
-TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, Head head,
+TensorReport compare_tensors(const Checkpoint& checkpoint, const ModelConfig& config, const HeadFacts& head,
                              const std::string& where) {
   Comparison comparison{.checkpoint = checkpoint,
                         .config = config,

@@ -16,6 +16,7 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/classification.h"
+#include "heads/head_facts.h"
 #include "pipeline/encodings.h"
 #include "program/interrupt.h"
 #include "program/output.h"
@@ -114,7 +115,7 @@ std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipelin
 
 // How much the score of the first label falls without each word; null unless the model has labels.
 Json occlusion_json(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row) {
-  if (pipeline.model.head() != Head::kSequence) return {};
+  if (!facts_of(pipeline.model.head()).is_per_sequence()) return {};
   const std::vector<Offset> words = words_of(row.text);
   const std::vector<SequenceAnswer> answers = without_words(verb, pipeline, row, words);
   const std::vector<float>& whole = answers.front().scores;

@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "cost/operations.h"
 #include "deberta/library.h"
+#include "heads/head_facts.h"
 #include "measure/figure_report.h"
 #include "measure/kernel_facts.h"
 #include "measure/machine.h"
@@ -78,7 +79,7 @@ class Bench {
         pool_(threads),
         machine_(measure_machine(kernels_, pool_)),
         model_(Model::load(checkpoint, config, bench_options(options, threads))) {
-    forward_.wants_logits = model_.head() != Head::kNone;
+    forward_.wants_logits = facts_of(model_.head()).has_logits();
   }
 
   JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_.kernels, precision_); }

@@ -25,6 +25,7 @@
 #include "deberta/error.h"
 #include "deberta/library.h"
 #include "deberta/tokenizer.h"
+#include "heads/head_facts.h"
 #include "hub/module_list.h"
 #include "pipeline/sentence_modules.h"
 #include "program/interrupt.h"
@@ -55,22 +56,26 @@ void check_manifest(const std::string& path, const CheckVerb& options, Findings&
 
 // Keys whose absence means one thing to the original and another to transformers.
 struct AmbiguousKey {
-  using Condition = bool (*)(const ModelConfig&, Head);
+  using Condition = bool (*)(const ModelConfig&, const HeadFacts&);
   std::string_view name, alias;
   Condition matters;
   std::string_view meaning;
 };
 constexpr AmbiguousKey kAmbiguousKeys[] = {
-    {"model_type", "", [](const ModelConfig&, Head) { return true; }, "other programs need it to know the version"},
-    {"pos_att_type", "", [](const ModelConfig&, Head) { return true; },
+    {"model_type", "", [](const ModelConfig&, const HeadFacts&) { return true; },
+     "other programs need it to know the version"},
+    {"pos_att_type", "", [](const ModelConfig&, const HeadFacts&) { return true; },
      "the original uses c2p, transformers uses no terms"},
     {"pooler_hidden_act", "pooling.hidden_act",
-     [](const ModelConfig& c, Head head) { return head == Head::kSequence && c.hidden_act != Activation::kGelu; },
+     [](const ModelConfig& c, const HeadFacts& head) {
+       return head.is_per_sequence() && c.hidden_act != Activation::kGelu;
+     },
      "the original uses hidden_act, transformers uses gelu"},
-    {"architectures", "", [](const ModelConfig&, Head) { return true; }, "transformers uses it to find the head"},
+    {"architectures", "", [](const ModelConfig&, const HeadFacts&) { return true; },
+     "transformers uses it to find the head"},
 };
 
-void check_keys(const std::string& path, const ModelConfig& config, Head head, Findings& findings) {
+void check_keys(const std::string& path, const ModelConfig& config, const HeadFacts& head, Findings& findings) {
   const Json raw = raw_document(config);
   for (const AmbiguousKey& key : kAmbiguousKeys) {
     const auto is_missing = [&](std::string_view name) { return find_config_value(raw, name) == nullptr; };
@@ -121,7 +126,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
   const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
   check_form(checkpoint, findings);
   if (config) {
-    const Head head = detect_head(checkpoint);
+    const HeadFacts& head = facts_of(detect_head(checkpoint));
     config->layout = find_layout(*config, checkpoint);
     check_keys(path, *config, head, findings);
     check_relative_positions(path, checkpoint, *config, findings);

@@ -19,6 +19,7 @@
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
+#include "heads/head_facts.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
@@ -235,9 +236,10 @@ Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRo
     outputs.add("pooled", {inputs.rows(), static_cast<int64_t>(result.pooled_BD.size()) / inputs.rows()},
                 result.pooled_BD);
   }
-  if (model.head() == Head::kSequence) {
+  const HeadFacts& head = facts_of(model.head());
+  if (head.is_per_sequence()) {
     outputs.add("logits", {inputs.rows(), static_cast<int64_t>(result.logits_columns)}, result.logits);
-  } else if (model.head() != Head::kNone) {
+  } else if (head.has_logits()) {
     outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
   }
   add_scores(outputs, model.config(), inputs, packed, result);
@@ -265,7 +267,7 @@ int run(const ForwardVerb& options) {
   ForwardOptions forward;
   forward.layers = wanted_layers(options, config.num_hidden_layers);
   forward.wants_scores = options.scores;
-  forward.wants_logits = model.head() != Head::kNone;
+  forward.wants_logits = facts_of(model.head()).has_logits();
   const PackedRows packed = inputs.pack();
   ForwardResult result;
   model.forward(packed.batch, forward, result);

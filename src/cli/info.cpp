@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
+#include "heads/head_facts.h"
 #include "hub/model_card.h"
 #include "kernels/choice.h"
 #include "measure/kernel_facts.h"
@@ -101,9 +102,10 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   if (!card.limits.empty()) facts.add("limits", card.limits);
   facts.add("model_type", to_string(config.layout));
   facts.add("head", to_string(model.head()));
-  if (config.classifier_pooling != ClassifierPooling::kFirst && model.head() == Head::kSequence)
+  const HeadFacts& head = facts_of(model.head());
+  if (config.classifier_pooling != ClassifierPooling::kFirst && head.is_per_sequence())
     facts.add("classifier_pooling", to_string(config.classifier_pooling));
-  if (model.head() == Head::kMaskedLm) facts.add("mask_decoder", model.has_mask_decoder());
+  if (head.predicts_words()) facts.add("mask_decoder", model.has_mask_decoder());
   facts.add("layers", config.num_hidden_layers);
   facts.add("hidden_size", config.hidden_size);
   facts.add("heads", config.num_attention_heads);

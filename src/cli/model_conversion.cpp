@@ -13,6 +13,7 @@
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
+#include "heads/head_facts.h"
 #include "hub/model_folder.h"
 #include "pipeline/requirements.h"
 #include "program/interrupt.h"
@@ -94,7 +95,7 @@ ForwardResult run_on_fixed_ids(const Checkpoint& checkpoint, const ModelConfig& 
   ForwardOptions wanted;
   wanted.layers = {0, static_cast<int32_t>(config.num_hidden_layers)};
   if (config.num_hidden_layers == 0) wanted.layers.pop_back();
-  wanted.wants_logits = model.head() != Head::kNone;
+  wanted.wants_logits = facts_of(model.head()).has_logits();
   ForwardResult result;
   model.forward(packed.batch, wanted, result);
   return result;

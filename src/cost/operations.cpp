@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "heads/head_facts.h"
 #include "kernels/rel_lut.h"
 
 namespace deberta {
@@ -71,31 +72,21 @@ Attention attention_operations(const ModelConfig& config, std::span<const int32_
 }
 
 double head_operations(const ModelConfig& config, const PassShape& shape, double tokens) {
-  const double hidden = count(config.hidden_size), embedding = count(config.embedding_size);
-  const double rows = shape.last == LastRows::kSome ? shape.some : tokens;
-  switch (shape.head) {
-    case Head::kNone:
-      return 0;
-    case Head::kSequence:
-      return 2 * count(static_cast<int64_t>(shape.lengths.size())) * hidden * (hidden + count(shape.labels));
-    case Head::kToken:
-      return 2 * rows * hidden * count(shape.labels);
-    case Head::kTokenOriginal:
-      return 2 * rows * hidden * (hidden + count(shape.labels));
-    case Head::kSpan:
-      return 2 * rows * hidden * 2;
-    case Head::kMaskedLm:
-      return 2 * rows * embedding * (hidden + count(config.vocab_size));
-    case Head::kReplacedToken:
-      return 2 * rows * hidden * (hidden + 1);
-  }
-  return 0;
+  const HeadFacts& head = facts_of(shape.head);
+  if (!head.has_logits()) return 0;
+  double rows = shape.last == LastRows::kSome ? shape.some : tokens;
+  if (head.is_per_sequence()) rows = count(static_cast<int64_t>(shape.lengths.size()));
+  const double outputs = count(head.outputs(config, shape.labels));
+  const double depth = count(head.states_per_row() * config.hidden_size);
+  if (head.inner == HeadInner::kNone) return 2 * rows * depth * outputs;
+  const double inner = count(head.inner == HeadInner::kEmbedding ? config.embedding_size : config.hidden_size);
+  return 2 * rows * inner * (depth + outputs);
 }
 
 }  // namespace
 
 LastRows last_rows_of(const ModelConfig& config, Head head) {
-  const bool reads_first = head == Head::kSequence && config.classifier_pooling == ClassifierPooling::kFirst;
+  const bool reads_first = facts_of(head).is_per_sequence() && config.classifier_pooling == ClassifierPooling::kFirst;
   return reads_first ? LastRows::kFirstOfEach : LastRows::kEvery;
 }
 

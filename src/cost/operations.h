@@ -6,6 +6,7 @@
 #include <span>
 
 #include "deberta/config.h"
+#include "deberta/head.h"
 
 namespace deberta {
 

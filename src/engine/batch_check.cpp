@@ -107,26 +107,38 @@ void check_given_buckets(const Batch& batch, const ModelConfig& config) {
   }
 }
 
-void check_mention(const Mention& mention, const Batch& batch, size_t number) {
-  const std::string where = fmt::format("mention {}", number);
-  if (mention.sequence < 0 || as_size(mention.sequence) >= batch.sequences()) {
-    refuse(where, fmt::format("expected a sequence below {}, got {}", batch.sequences(), mention.sequence));
-  }
-  const int32_t begin = batch.starts[as_size(mention.sequence)], end = batch.starts[as_size(mention.sequence) + 1];
-  for (const int32_t row : mention.rows) {
-    if (row >= begin && row < end) continue;
-    refuse(where, fmt::format("expected rows {} to {} of sequence {}, got {}", begin, end - 1, mention.sequence, row));
+void check_rows(const ForwardOptions& options, const Batch& batch, const HeadFacts& head) {
+  if (options.rows.empty()) return;
+  if (!head.takes_rows()) refuse("rows", fmt::format("expected a head that reads tokens, got the head {}", head.name));
+  int64_t least = 0;
+  for (const int32_t row : options.rows) {
+    if (row < least || as_size(row) >= batch.tokens()) {
+      refuse("rows", fmt::format("expected ascending numbers below {} tokens, got {}", batch.tokens(), row));
+    }
+    least = int64_t{row} + 1;
   }
 }
 
-void check_mentions(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels) {
-  if (options.mentions.empty()) return;
-  if (variant.head != Head::kTokenOriginal || labels != 1) {
-    refuse("mentions", fmt::format("expected the original token head with one class, got the head {} with {}",
-                                   to_string(variant.head), labels));
+void check_group(const TokenGroup& group, const Batch& batch, const HeadFacts& head, size_t number) {
+  const std::string where = fmt::format("group {}", number);
+  if (group.sequence < 0 || as_size(group.sequence) >= batch.sequences()) {
+    refuse(where, fmt::format("expected a sequence below {}, got {}", batch.sequences(), group.sequence));
   }
-  if (!options.rows.empty()) refuse("mentions", "expected rows or mentions, got both");
-  for (size_t n = 0; n < options.mentions.size(); ++n) check_mention(options.mentions[n], batch, n);
+  if (head.groups == HeadGroups::kFirstAndLast && group.rows.size() != 2)
+    refuse(where, fmt::format("expected the first and the last row of a span, got {} rows", group.rows.size()));
+  const int32_t begin = batch.starts[as_size(group.sequence)], end = batch.starts[as_size(group.sequence) + 1];
+  for (const int32_t row : group.rows) {
+    if (row >= begin && row < end) continue;
+    refuse(where, fmt::format("expected rows {} to {} of sequence {}, got {}", begin, end - 1, group.sequence, row));
+  }
+}
+
+void check_groups(const ForwardOptions& options, const Batch& batch, const HeadFacts& head) {
+  if (options.groups.empty()) return;
+  if (!head.takes_groups())
+    refuse("groups", fmt::format("expected a head that takes groups of rows, got the head {}", head.name));
+  if (!options.rows.empty()) refuse("groups", "expected rows or groups, got both");
+  for (size_t n = 0; n < options.groups.size(); ++n) check_group(options.groups[n], batch, head, n);
 }
 
 }  // namespace
@@ -144,7 +156,7 @@ void check_batch(const Batch& batch, const Variant& variant, const ForwardOption
   if (variant.config.position_biased_input || runs_decoder) check_positions(batch, variant.config);
 }
 
-void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels) {
+void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant) {
   const int64_t layers = variant.config.num_hidden_layers;
   int64_t least = 0;
   for (const int32_t layer : options.layers) {
@@ -153,14 +165,8 @@ void check_options(const ForwardOptions& options, const Batch& batch, const Vari
     }
     least = int64_t{layer} + 1;
   }
-  least = 0;
-  for (const int32_t row : options.rows) {
-    if (row < least || as_size(row) >= batch.tokens()) {
-      refuse("rows", fmt::format("expected ascending numbers below {} tokens, got {}", batch.tokens(), row));
-    }
-    least = int64_t{row} + 1;
-  }
-  check_mentions(options, batch, variant, labels);
+  check_rows(options, batch, *variant.head.facts);
+  check_groups(options, batch, *variant.head.facts);
 }
 
 }  // namespace deberta

@@ -7,7 +7,7 @@ namespace deberta {
 
 // Throws kInput (malformed, positions or types outside their tables), kTokenId.
 void check_batch(const Batch& batch, const Variant& variant, const ForwardOptions& options);
-// Throws kInput for layers, rows or mentions that do not exist or do not ascend, or do not fit the head.
-void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant, int64_t labels);
+// Throws kInput for layers, rows or groups that do not exist or do not ascend, or that the head does not take.
+void check_options(const ForwardOptions& options, const Batch& batch, const Variant& variant);
 
 }  // namespace deberta

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "deberta/model.h"
+#include "engine/variant.h"
 
 namespace deberta {
 
@@ -23,5 +24,9 @@ class Computation {
   virtual uint64_t memory_bytes() const { return 0; }
   virtual std::string check_report() const { return {}; }
 };
+
+// The engine's model of a variant whose tensors have been checked: what Model::load makes once it has found the
+// variant. Throws kUncalibrated, kKernels, kOutOfMemory.
+Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options);
 
 }  // namespace deberta

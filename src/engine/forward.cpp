@@ -10,7 +10,6 @@
 #include "engine/activation.h"
 #include "engine/layer.h"
 #include "engine/mask_decoder.h"
-#include "engine/output_heads.h"
 #include "engine/query_rows.h"
 #include "engine/score_collector.h"
 #include "engine/workspace.h"
@@ -113,7 +112,7 @@ void run_forward(const Pass& pass, Arena& arena, ForwardResult& result) {
   } else if (last > 0 && (!has_decoder || is_read)) {
     run_layer(pass, last, space, result);
   }
-  if (pass.options.wants_logits) run_head(pass, space, result);
+  if (pass.options.wants_logits) pass.head.compute(pass, space, result);
 }
 
 }  // namespace deberta

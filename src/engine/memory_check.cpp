@@ -26,11 +26,11 @@ bool stays_mapped(const TensorView& tensor) {
 uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& variant) {
   const ModelConfig& config = variant.config;
   uint64_t count = 0;
-  for (const TensorSpec& spec : list_tensors(config, variant.head, count_labels(checkpoint))) {
+  for (const TensorSpec& spec : list_tensors(config, *variant.head.facts, count_labels(checkpoint))) {
     const TensorView* tensor = checkpoint.find(spec.name);
     if (tensor != nullptr && !stays_mapped(*tensor)) count += tensor->count();
   }
-  if (variant.head == Head::kMaskedLm && own_output_table(checkpoint, config) == nullptr)
+  if (variant.head.facts->predicts_words() && own_output_table(checkpoint, config) == nullptr)
     count += checkpoint.find(kWordTable)->count();
   return (count + table_elements(config)) * sizeof(float);
 }

@@ -185,7 +185,7 @@ void Model::State::forward(const Batch& batch, const ForwardOptions& options, Ac
                            ForwardResult& result) {
   clear(result);
   check_batch(batch, variant, options);
-  check_options(options, batch, variant, labels);
+  check_options(options, batch, variant);
   const std::lock_guard lock(mutex);
   computation->forward(batch, options, ranges, result);
   check_finite(result, as_size(variant.config.hidden_size));
@@ -201,13 +201,16 @@ Model& Model::operator=(Model&& other) noexcept {
   return *this;
 }
 
-Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
-  const Variant variant = find_variant(checkpoint, config, options.mask_decoder);
+Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options) {
   check_memory(checkpoint, variant, memory_limit_bytes());
   auto engine = std::make_unique<EngineComputation>(checkpoint, variant, options,
                                                     find_calibration(checkpoint, variant.config, options));
   const int64_t labels = engine->labels();
   return make_model(variant, labels, std::move(engine));
+}
+
+Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
+  return load_engine_model(checkpoint, find_variant(checkpoint, config, options.mask_decoder), options);
 }
 
 Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation) {
@@ -227,7 +230,7 @@ const ModelConfig& Model::config() const {
   return state_->variant.config;
 }
 Head Model::head() const {
-  return state_->variant.head;
+  return state_->variant.head.facts->head;
 }
 bool Model::has_mask_decoder() const {
   return state_->variant.has_mask_decoder;

@@ -1,14 +1,21 @@
-// From the last hidden states, or the mask decoder's, to pooled rows and logits.
+// From the last hidden states, or the mask decoder's, to pooled rows and logits: one loading function and one computing
+// function of each head.
 #pragma once
 #include "engine/pass.h"
 #include "engine/workspace.h"
 
 namespace deberta {
 
-// Rows that the head reads, and columns of its inner layer: the sizes of the workspace's head_rows_ND, head_inner_ND.
+EngineHead engine_head(Head head);
+
+// The sizes of the workspace's head_rows_ND and head_inner_ND: the rows that the head multiplies, their columns, and
+// those of its inner layer.
 size_t head_rows(const Pass& pass);
+size_t head_columns(const Pass& pass);
 size_t head_inner_columns(const Pass& pass);
 
-void run_head(const Pass& pass, const Workspace& space, ForwardResult& result);
+// What a computing function of a head ends with: the head's output layer on `input`, all but its y. Heads are fp32, but
+// for the word table of a language model.
+void apply_output_layer(const Pass& pass, LinearStep input, ForwardResult& result);
 
 }  // namespace deberta

@@ -21,7 +21,7 @@ struct Pass {
   const ModelWeights& weights;
   const KernelSet& kernels;
   Parallel parallel;
-  Head head;
+  const EngineHead& head;
   const RelLut* lut = nullptr;
   const Batch& batch;
   const ForwardOptions& options;

@@ -30,12 +30,13 @@ class Chooser {
 
 bool reads_some_rows(const Pass& pass) {
   if (!pass.options.wants_logits) return false;
-  if (pass.head == Head::kSequence) return pass.config.classifier_pooling == ClassifierPooling::kFirst;
-  return !pass.options.rows.empty() && pass.head != Head::kReplacedToken;  // that one adds the first token to each
+  const HeadFacts& head = *pass.head.facts;
+  if (head.is_per_sequence()) return pass.config.classifier_pooling == ClassifierPooling::kFirst;
+  return !pass.options.rows.empty() && head.reads == HeadReads::kTokens;
 }
 
 size_t chosen_rows_bound(const Pass& pass) {
-  return pass.head == Head::kSequence ? pass.batch.sequences() : pass.options.rows.size();
+  return pass.head.facts->is_per_sequence() ? pass.batch.sequences() : pass.options.rows.size();
 }
 
 QueryRows choose_queries(const Pass& pass, const Workspace& space) {
@@ -51,7 +52,7 @@ QueryRows choose_queries(const Pass& pass, const Workspace& space) {
   size_t n = 0;
   for (size_t b = 0; b < batch.sequences(); ++b) {
     chooser.begin_sequence(b);
-    if (pass.head == Head::kSequence) {
+    if (pass.head.facts->is_per_sequence()) {
       if (batch.starts[b] < batch.starts[b + 1]) chooser.add(b, batch.starts[b]);
       continue;
     }

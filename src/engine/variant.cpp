@@ -10,6 +10,8 @@
 #include "checkpoint/tensor_table.h"
 #include "config/config_keys.h"
 #include "deberta/error.h"
+#include "engine/output_heads.h"
+#include "heads/forms.h"
 
 namespace deberta {
 namespace {
@@ -22,7 +24,7 @@ std::string place_of(const Checkpoint& checkpoint) {
 }
 
 void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const std::string& where) {
-  TensorReport report = compare_tensors(checkpoint, variant.config, variant.head, where);
+  TensorReport report = compare_tensors(checkpoint, variant.config, *variant.head.facts, where);
   for (const auto* problems : {&report.warnings, &report.unread}) {
     for (const Problem& problem : *problems) warn(problem.where + ": " + problem.message);
   }
@@ -31,12 +33,10 @@ void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const s
 
 // Why the decoder does not belong to this model; empty: it does.
 std::string find_reason_against(const Checkpoint& checkpoint, const Variant& variant) {
-  if (variant.head != Head::kMaskedLm)
-    return fmt::format("expected a masked language model, the head is {}", to_string(variant.head));
-  if (variant.config.is_causal) return "is_decoder is true: a decoder of masked tokens would see what comes next";
-  if (variant.config.mask_decoder_passes == 0) return "mask_decoder_passes is 0: the head stands on the last layer";
-  if (variant.config.position_biased_input)
-    return "position_biased_input is true: the head of this model stands on the last layer";
+  if (!variant.head.facts->predicts_words())
+    return fmt::format("expected a masked language model, the head is {}", variant.head.facts->name);
+  const std::string_view reason = variant.config.reason_against_mask_decoder();
+  if (!reason.empty()) return std::string(reason);
   if (checkpoint.find(kPositionTable) == nullptr) return fmt::format("the weights have no {}", kPositionTable);
   return "";
 }
@@ -53,7 +53,7 @@ std::string find_obstacle(const ModelConfig& config) {
 
 // A wrong name is harmless until the model pools.
 void check_pooler(const Variant& variant, const std::string& where) {
-  if (variant.head != Head::kSequence || variant.config.pooler_hidden_act != Activation::kOther) return;
+  if (!variant.head.facts->is_per_sequence() || variant.config.pooler_hidden_act != Activation::kOther) return;
   const Json document = raw_document(variant.config);
   for (const ConfigKey& key : config_keys()) {
     if (key.name != "pooler_hidden_act") continue;
@@ -78,19 +78,10 @@ bool decide_mask_decoder(const Checkpoint& checkpoint, const Variant& variant, M
 
 }  // namespace
 
-std::string find_foreign_form(const ModelConfig& config, Head head) {
-  constexpr const char* kOnlyTrained = "a form of ablations, which is trained and evaluated but not served";
-  if (config.relative_attention && config.has_p2p) return fmt::format("pos_att_type p2p: {}", kOnlyTrained);
-  if (config.norm_first) return fmt::format("norm_first: {}", kOnlyTrained);
-  if (config.has_own_decoder && head == Head::kMaskedLm && config.mask_decoder_passes > 0)
-    return fmt::format("own_decoder_layers: {}", kOnlyTrained);
-  return "";
-}
-
 Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder) {
   const std::string where = place_of(checkpoint);
-  Variant variant{config, detect_head(checkpoint), false};
-  const std::string foreign = find_foreign_form(config, variant.head);
+  Variant variant{config, engine_head(detect_head(checkpoint)), false};
+  const std::string foreign = find_foreign_form(config, *variant.head.facts);
   if (!foreign.empty()) throw Error(ErrorCode::kUnsupported, where, foreign);
   // Files of the original code have no model_type: their tensors tell the layout.
   variant.config.layout = find_layout(config, checkpoint);

@@ -13,14 +13,14 @@
 #include "base/file.h"
 #include "checkpoint/tensor_table.h"
 #include "deberta/error.h"
+#include "engine/weight_loader.h"
 #include "kernels/layer_norm.h"
 #include "kernels/operand.h"
 
 namespace deberta {
-namespace {
 
 // A linear layer before it is packed: its weight where it lies in the checkpoint when that is fp32, else converted.
-struct Dense {
+struct WeightLoader::Dense {
   const float* weight_NK = nullptr;
   std::vector<float> converted_NK;
   std::vector<float> bias_N;
@@ -46,7 +46,7 @@ struct Dense {
 };
 
 // One below the other.
-Dense stack(const Dense& above, const Dense& below) {
+WeightLoader::Dense WeightLoader::stack(const Dense& above, const Dense& below) {
   Dense both;
   both.depth = above.depth;
   std::vector<float> rows(above.weight_NK, above.weight_NK + above.outputs * above.depth);
@@ -57,51 +57,14 @@ Dense stack(const Dense& above, const Dense& below) {
   return both;
 }
 
-class Loader {
- public:
-  Loader(const Checkpoint& checkpoint, const ModelConfig& config, Precision precision, const KernelSet& kernels,
-         const Parallel& parallel, WeightStore& store)
-      : checkpoint_(checkpoint),
-        config_(config),
-        precision_(precision),
-        kernels_(kernels),
-        parallel_(parallel),
-        store_(store) {}
-
-  EmbeddingTable table(std::string_view name);
-  const float* vector(const std::string& name);
-  Norm norm(const std::string& prefix);
-  Linear linear(const std::string& prefix) { return pack(dense(prefix), Precision::kFp32, {}); }
-  Linear weights_only(std::string_view name, Precision precision);
-  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration);
-  ConvolutionWeights convolution();
-  std::vector<float> relative_table();
-
- private:
-  const TensorView& tensor(std::string_view name);
-  Linear pack(const Dense& dense, Precision precision, const Quantizer& quantizer);
-  Dense dense(const std::string& prefix);
-  std::array<Dense, 3> content_projections(const std::string& self);
-  std::array<Dense, 3> split_in_proj(const std::string& self);
-  std::string relative_projection(std::string_view name) const;
-  RelativeTable project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed);
-
-  const Checkpoint& checkpoint_;
-  const ModelConfig& config_;
-  Precision precision_;
-  const KernelSet& kernels_;
-  Parallel parallel_;
-  WeightStore& store_;
-};
-
-const TensorView& Loader::tensor(std::string_view name) {
+const TensorView& WeightLoader::tensor(std::string_view name) {
   const TensorView* view = checkpoint_.find(name);
   if (view == nullptr) throw Error(ErrorCode::kInternal, "engine", fmt::format("the tensor table has no {}", name));
   return *view;
 }
 
 // F64 has no kernel: it is rounded once into the store.
-EmbeddingTable Loader::table(std::string_view name) {
+EmbeddingTable WeightLoader::table(std::string_view name) {
   const TensorView& view = tensor(name);
   const size_t rows = as_size(view.shape[0]);
   switch (view.dtype) {
@@ -116,20 +79,20 @@ EmbeddingTable Loader::table(std::string_view name) {
   }
 }
 
-const float* Loader::vector(const std::string& name) {
+const float* WeightLoader::vector(const std::string& name) {
   const TensorView& view = tensor(name);
   float* values = store_.allocate(view.count());
   to_fp32(view, values);
   return values;
 }
 
-Norm Loader::norm(const std::string& prefix) {
+Norm WeightLoader::norm(const std::string& prefix) {
   return {.gamma = vector(prefix + ".weight"),
           .beta = vector(prefix + ".bias"),
           .columns = tensor(prefix + ".weight").count()};
 }
 
-Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
+Linear WeightLoader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
   const WeightSource source{
       .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
@@ -143,20 +106,24 @@ Linear Loader::pack(const Dense& dense, Precision precision, const Quantizer& qu
 }
 
 // A projection that has no bias (some of version 1) gets zeros: the table of tensors knows where that is allowed.
-Dense Loader::dense(const std::string& prefix) {
+WeightLoader::Dense WeightLoader::dense(const std::string& prefix) {
   Dense dense(tensor(prefix + ".weight"));
   const TensorView* bias = checkpoint_.find(prefix + ".bias");
   dense.bias_N = bias != nullptr ? to_fp32(*bias) : std::vector<float>(dense.outputs, 0.0f);
   return dense;
 }
 
-Linear Loader::weights_only(std::string_view name, Precision precision) {
+Linear WeightLoader::linear(const std::string& prefix) {
+  return pack(dense(prefix), Precision::kFp32, {});
+}
+
+Linear WeightLoader::weights_only(std::string_view name, Precision precision) {
   return pack(Dense(tensor(name)), precision, {});
 }
 
 // Version 1 (model.md#layout-of-version-1): one weight, head-major; within a head first its rows of q, then of k, then
 // of v. There is no key bias.
-std::array<Dense, 3> Loader::split_in_proj(const std::string& self) {
+std::array<WeightLoader::Dense, 3> WeightLoader::split_in_proj(const std::string& self) {
   const TensorView& view = tensor(self + "in_proj.weight");
   const std::vector<float> rows = to_fp32(view);
   const size_t depth = as_size(view.shape[1]);
@@ -179,24 +146,24 @@ std::array<Dense, 3> Loader::split_in_proj(const std::string& self) {
   return parts;
 }
 
-std::array<Dense, 3> Loader::content_projections(const std::string& self) {
+std::array<WeightLoader::Dense, 3> WeightLoader::content_projections(const std::string& self) {
   if (config_.layout == Layout::kV1) return split_in_proj(self);
   return {dense(self + "query_proj"), dense(self + "key_proj"), dense(self + "value_proj")};
 }
 
 // The projection of the relative table; `name` is key or query.
-std::string Loader::relative_projection(std::string_view name) const {
+std::string WeightLoader::relative_projection(std::string_view name) const {
   if (config_.layout == Layout::kV1) return name == "key" ? "pos_proj" : "pos_q_proj";
   return fmt::format("{}{}_proj", config_.share_att_key ? "" : "pos_", name);
 }
 
 // P' of model.md#disentangled-attention: normalised once for all layers.
-std::vector<float> Loader::relative_table() {
+std::vector<float> WeightLoader::relative_table() {
   if (!config_.relative_attention || (!config_.has_c2p && !config_.has_p2c)) return {};
   std::vector<float> table_RD = to_fp32(tensor("encoder.rel_embeddings.weight"));
   if (!config_.has_rel_layer_norm) return table_RD;
   WeightStore temporary;
-  Loader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
+  WeightLoader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Norm norm = loader.norm("encoder.LayerNorm");
   LayerNormParams p{};
   p.x_TD = p.y_TD = table_RD.data();
@@ -211,9 +178,10 @@ std::vector<float> Loader::relative_table() {
 }
 
 // Kr (reversed) or Qr of one layer: the table through a projection with its bias (the bias does not cancel in p2c).
-RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed) {
+RelativeTable WeightLoader::project(const std::vector<float>& relative_RD, const std::string& prefix,
+                                    bool is_reversed) {
   WeightStore temporary;
-  Loader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
+  WeightLoader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Linear projection = loader.linear(prefix);
   GemmParams p{};
   p.a_MK = relative_RD.data();
@@ -238,6 +206,8 @@ RelativeTable Loader::project(const std::vector<float>& relative_RD, const std::
   return attention_pack_table(kernels_, table, rows, packed);
 }
 
+namespace {
+
 // Nothing is known without a calibration.
 Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedInput input) {
   if (calibration.layers.empty()) return {};
@@ -245,7 +215,9 @@ Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedI
   return {channels.reciprocal_K.data(), channels.outliers_O.data(), channels.outliers_O.size()};
 }
 
-LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration) {
+}  // namespace
+
+LayerWeights WeightLoader::layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
   const std::string self = layer + "attention.self.";
   const auto pack_for = [&](const Dense& dense, CalibratedInput input) {
@@ -265,15 +237,7 @@ LayerWeights Loader::layer(int64_t n, const std::vector<float>& relative_RD, con
   return w;
 }
 
-// What has been packed is not read again from the file.
-void release_layer(const Checkpoint& checkpoint, size_t n) {
-  const std::string prefix = fmt::format("encoder.layer.{}.", n);
-  for (const TensorView& tensor : checkpoint.tensors()) {
-    if (tensor.name.starts_with(prefix)) release_pages(tensor.bytes);
-  }
-}
-
-ConvolutionWeights Loader::convolution() {
+ConvolutionWeights WeightLoader::convolution() {
   if (config_.conv_kernel_size == 0) return {};
   constexpr std::string_view kWeight = "encoder.conv.conv.weight";
   ConvolutionWeights w;
@@ -288,46 +252,19 @@ ConvolutionWeights Loader::convolution() {
   return w;
 }
 
-HeadWeights load_head(Loader& loader, Head head, ClassifierPooling pooling, Precision precision,
-                      const TensorView* own_output) {
-  HeadWeights w;
-  switch (head) {
-    case Head::kNone:
-      break;
-    case Head::kReplacedToken:
-      w.dense = loader.linear("mask_predictions.dense");
-      w.norm = loader.norm("mask_predictions.LayerNorm");
-      w.classifier = loader.linear("mask_predictions.classifier");
-      break;
-    case Head::kSequence:
-      if (pooling == ClassifierPooling::kAttention) w.pooling_query_D = loader.vector("pooler.attention.weight");
-      w.dense = loader.linear("pooler.dense");
-      w.classifier = loader.linear("classifier");
-      break;
-    case Head::kTokenOriginal:
-      w.dense = loader.linear("proj");
-      w.classifier = loader.linear("classifier");
-      break;
-    case Head::kToken:
-      w.classifier = loader.linear("classifier");
-      break;
-    case Head::kSpan:
-      w.classifier = loader.linear("qa_outputs");
-      break;
-    case Head::kMaskedLm:
-      w.dense = loader.linear("lm_predictions.lm_head.dense");
-      w.norm = loader.norm("lm_predictions.lm_head.LayerNorm");
-      w.classifier = loader.weights_only(own_output != nullptr ? own_output->name : "embeddings.word_embeddings.weight",
-                                         attention_precision(precision));
-      w.classifier.bias = loader.vector("lm_predictions.lm_head.bias");
-      break;
+namespace {
+
+// What has been packed is not read again from the file.
+void release_layer(const Checkpoint& checkpoint, size_t n) {
+  const std::string prefix = fmt::format("encoder.layer.{}.", n);
+  for (const TensorView& tensor : checkpoint.tensors()) {
+    if (tensor.name.starts_with(prefix)) release_pages(tensor.bytes);
   }
-  return w;
 }
 
-int64_t labels_of(const Checkpoint& checkpoint, Head head) {
-  if (head == Head::kSpan) return 2;
-  return head == Head::kReplacedToken ? 1 : count_labels(checkpoint);
+// Columns of the logits, which the head's row fixes or its classifier has; words are not counted.
+int64_t labels_of(const Checkpoint& checkpoint, const HeadFacts& head) {
+  return head.fixed_outputs > 0 ? head.fixed_outputs : count_labels(checkpoint);
 }
 
 void name_products(ModelWeights& w) {
@@ -376,7 +313,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   w.precision = precision;
   w.calibration = std::move(format.calibration);
   w.outliers = w.calibration.most_outliers();
-  Loader loader(checkpoint, config, precision, kernels, parallel, w.store);
+  WeightLoader loader(checkpoint, config, precision, kernels, parallel, w.store);
   w.has_mask_decoder = variant.has_mask_decoder;
   w.word = loader.table("embeddings.word_embeddings.weight");
   if (config.type_vocab_size > 0) w.type = loader.table("embeddings.token_type_embeddings.weight");
@@ -389,15 +326,15 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   w.layers.resize(as_size(config.num_hidden_layers));
   std::vector<WeightStore> stores(w.layers.size());
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
-    Loader one(checkpoint, config, precision, kernels, serial(), stores[n]);
+    WeightLoader one(checkpoint, config, precision, kernels, serial(), stores[n]);
     w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD, w.calibration);
     release_layer(checkpoint, n);
   });
   for (WeightStore& store : stores) w.store.take(std::move(store));
   order_products(w.layers);
   w.convolution = loader.convolution();
-  w.head = load_head(loader, variant.head, config.classifier_pooling, precision, own_output_table(checkpoint, config));
-  w.labels = labels_of(checkpoint, variant.head);
+  w.head = variant.head.load(loader);
+  w.labels = labels_of(checkpoint, *variant.head.facts);
   name_products(w);
   return w;
 }

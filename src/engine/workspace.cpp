@@ -44,7 +44,7 @@ OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t
 void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t rows = head_rows(pass);
   const size_t hidden = as_size(pass.config.hidden_size);
-  w.head_rows_ND = planner.take<float>(rows * hidden);
+  w.head_rows_ND = planner.take<float>(rows * head_columns(pass));
   w.head_inner_ND = planner.take<float>(rows * head_inner_columns(pass));
   w.head_operand = plan_operand(pass, planner, rows, std::max(hidden, as_size(pass.config.embedding_size)));
   if (rows > 0 && pass.weights.head.pooling_query_D != nullptr)

@@ -8,6 +8,7 @@
 #include "deberta/error.h"
 #include "engine/calibration.h"
 #include "engine/model_access.h"
+#include "heads/head_facts.h"
 #include "pipeline/packer.h"
 #include "pipeline/plan.h"
 
@@ -38,9 +39,10 @@ void ask_for_some_rows(const Batch& batch, ForwardOptions& options) {
 }
 
 ForwardOptions options_for(const Model& model, const Batch& batch) {
+  const HeadFacts& head = facts_of(model.head());
   ForwardOptions options;
-  options.wants_logits = model.head() != Head::kNone;
-  if (model.head() == Head::kMaskedLm) ask_for_some_rows(batch, options);
+  options.wants_logits = head.has_logits();
+  if (head.predicts_words()) ask_for_some_rows(batch, options);
   return options;
 }
 
@@ -73,22 +75,21 @@ size_t largest_of(const ForwardResult& result, size_t row) {
                              first);
 }
 
-bool has_answers(Head head, const ForwardResult& result) {
-  const bool is_row_wise = head == Head::kSequence || head == Head::kToken || head == Head::kTokenOriginal ||
-                           head == Head::kMaskedLm;  // a span head takes its maximum along the other axis
-  return is_row_wise && result.logits_columns > 1;
+bool has_answers(const HeadFacts& head, const ForwardResult& result) {
+  return head.chooses_by_row() && result.logits_columns > 1;
 }
 
 Numbers output_of(const Model& model, const ForwardResult& result) {
-  if (model.head() != Head::kNone || result.hidden.empty()) return result.logits;
+  if (facts_of(model.head()).has_logits() || result.hidden.empty()) return result.logits;
   return result.hidden.front().rows_TD;
 }
 
 // Rows of the output that sequence b has.
 size_t rows_of(const Model& model, const Batch& batch, size_t b) {
   const auto tokens = static_cast<size_t>(batch.starts[b + 1] - batch.starts[b]);
-  if (model.head() == Head::kSequence) return 1;
-  return model.head() == Head::kMaskedLm ? (tokens + kRowStep - 1) / kRowStep : tokens;
+  const HeadFacts& head = facts_of(model.head());
+  if (head.is_per_sequence()) return 1;
+  return head.predicts_words() ? (tokens + kRowStep - 1) / kRowStep : tokens;
 }
 
 size_t rows_of(const Model& model, const Batch& batch) {
@@ -115,7 +116,7 @@ class Comparer {
       add_text(products_of(a.subspan(first, count), b.subspan(first, count)));
       first += count;
     }
-    if (!has_answers(model_.head(), exact_)) return;
+    if (!has_answers(facts_of(model_.head()), exact_)) return;
     found_.answers += exact_.logits_rows;
     for (size_t row = 0; row < exact_.logits_rows; ++row)
       found_.equal_answers += largest_of(exact_, row) == largest_of(result_, row);

@@ -28,7 +28,7 @@ struct ChoiceHead {
 };
 
 ChoiceHead choice_head(const Model& model) {
-  if (model.head() != Head::kSequence) refuse_head("choose", "multiple choice", model);
+  check_sequence_head("choose", model, "multiple choice");
   if (model.labels() == 1) return {};
   if (model.labels() != 2)
     throw Error(ErrorCode::kTask, "choose",

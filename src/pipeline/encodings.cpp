@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 #include "pipeline/requirements.h"
 #include "pipeline/sequence_forms.h"
 
@@ -196,13 +197,13 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 // ---- language models
 
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
-  if (pipeline.model.head() != Head::kMaskedLm || pipeline.config.is_causal)
+  if (!facts_of(pipeline.model.head()).predicts_words() || pipeline.config.is_causal)
     refuse_head(verb, "masked language model", pipeline.model);
   if (pipeline.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
 }
 
 void check_causal_lm(const std::string& verb, const Pipeline& pipeline) {
-  if (pipeline.model.head() != Head::kMaskedLm || !pipeline.config.is_causal)
+  if (!facts_of(pipeline.model.head()).predicts_words() || !pipeline.config.is_causal)
     refuse_head(verb, "causal language model", pipeline.model);
 }
 

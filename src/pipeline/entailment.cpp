@@ -33,7 +33,7 @@ Planned<EntailmentAnswer> plan_nli(const Pipeline& pipeline, std::span<const Tex
   for_each_input(inputs.size(), [&](size_t i) {
     if (!inputs[i].pair) throw Error(ErrorCode::kInput, "pair", "expected a premise and a hypothesis, got one text");
   });
-  if (pipeline.model.head() != Head::kSequence) refuse_head("nli", "sequence classification", pipeline.model);
+  check_sequence_head("nli", pipeline.model);
   SequenceOptions sequence;
   sequence.rules = options.rules;
   sequence.function = options.function;

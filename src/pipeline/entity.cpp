@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "deberta/error.h"
 #include "decode/windows.h"
+#include "heads/head_facts.h"
 #include "pipeline/requirements.h"
 
 namespace deberta {
@@ -21,7 +22,8 @@ constexpr std::string_view kPlaceholder = "@placeholder";
 constexpr size_t kEntityTemplateTokens = 3;  // [CLS] passage [SEP] query [SEP]
 
 void check_entity_head(const Model& model) {
-  if (model.head() != Head::kTokenOriginal) refuse_head("record", "ReCoRD entity", model);
+  const HeadFacts& head = facts_of(model.head());
+  if (head.groups != HeadGroups::kAnyRows || !head.has_classes()) refuse_head("record", "ReCoRD entity", model);
   if (model.labels() != 1)
     throw Error(ErrorCode::kTask, "record", fmt::format("expected a head with one class, got {}", model.labels()));
 }

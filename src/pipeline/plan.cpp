@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "heads/head_facts.h"
 #include "pipeline/packer.h"
 
 namespace deberta {
 namespace {
 
-constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kMentionsKind = 2, kFirstLayerKind = 3;
+constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kGroupsKind = 2, kFirstLayerKind = 3;
 
 // Asks for the values of a sequence that the pack gets next. Returns how many rows of the result they are.
 size_t ask_for(const PlannedSequence& one, const Model& model, const Batch& batch, ForwardOptions& options) {
@@ -24,12 +25,12 @@ size_t ask_for(const PlannedSequence& one, const Model& model, const Batch& batc
   if (plan.mentions) {
     const std::span<const std::vector<int32_t>> mentions = plan.mentions(one.sequence);
     for (const std::vector<int32_t>& pieces : mentions) {
-      Mention& mention = options.mentions.emplace_back(Mention{static_cast<int32_t>(batch.sequences()), {}});
+      TokenGroup& mention = options.groups.emplace_back(TokenGroup{static_cast<int32_t>(batch.sequences()), {}});
       for (const int32_t token : pieces) mention.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
     }
     return mentions.size();
   }
-  return model.head() == Head::kSequence ? 1 : tokens;
+  return facts_of(model.head()).is_per_sequence() ? 1 : tokens;
 }
 
 // Gives each sequence its values. counts[b]: rows of sequence b.
@@ -61,7 +62,7 @@ void SequenceSource::add(size_t sequence, Batch& pack) const {
 uint64_t kind_of(const SequencePlan& plan) {
   if (plan.layer) return kFirstLayerKind + static_cast<uint64_t>(*plan.layer);
   if (plan.rows) return kRowsKind;
-  return plan.mentions ? kMentionsKind : kPlainKind;
+  return plan.mentions ? kGroupsKind : kPlainKind;
 }
 
 void run_pack(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
@@ -78,7 +79,7 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
     one.plan->sequences.add(one.sequence, batch);
   }
   if (first.rows && options.rows.empty()) return;
-  if (first.mentions && options.mentions.empty()) return;
+  if (first.mentions && options.groups.empty()) return;
   model.forward(batch, options, result);
   if (!first.layer) return take_values(pack, counts, result.logits, result.logits_columns);
   const std::vector<float>& rows_TD = result.hidden.front().rows_TD;

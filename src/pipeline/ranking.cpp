@@ -13,7 +13,7 @@ namespace deberta {
 namespace {
 
 void check_ranking_head(const Model& model) {
-  if (model.head() != Head::kSequence) refuse_head("rerank", "sequence classification", model);
+  check_sequence_head("rerank", model);
   if (model.labels() == 1) return;
   throw Error(ErrorCode::kTask,
               {{.where = "rerank",

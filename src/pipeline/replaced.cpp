@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "decode/classification.h"
+#include "heads/head_facts.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
@@ -33,9 +34,8 @@ ReplacedAnswer answer_of(const Tokenizer& tokenizer, const Encoding& text, std::
 
 Planned<ReplacedAnswer> plan_detect(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                     const EncodingRules& rules) {
-  if (pipeline.model.head() != Head::kReplacedToken) {
+  if (facts_of(pipeline.model.head()).answers != HeadAnswers::kReplaced)
     refuse_head("detect", "replaced-token", pipeline.model);
-  }
   const auto replaced = std::make_shared<Replaced>();
   replaced->texts = encode_inputs(pipeline.tokenizer, inputs, rules);
   replaced->answers.resize(inputs.size());

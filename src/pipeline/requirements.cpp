@@ -12,11 +12,12 @@
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entailment.h"
+#include "heads/head_facts.h"
 
 namespace deberta {
 namespace {
 
-// A sequence head's classes tell what it was trained for.
+// The classes of each sequence tell what the model was trained for.
 std::string verbs_for_sequences(const Model& model) {
   std::string verbs = "classify";
   if (has_entailment(model.config().labels)) verbs += ", nli, zero-shot";
@@ -26,28 +27,14 @@ std::string verbs_for_sequences(const Model& model) {
 }
 
 std::string verbs_for(const Model& model) {
-  switch (model.head()) {
-    case Head::kSequence:
-      return verbs_for_sequences(model);
-    case Head::kToken:
-    case Head::kTokenOriginal:
-      return "ner, embed";
-    case Head::kMaskedLm:
-      return model.config().is_causal ? "eval, embed" : "fill, score, embed";
-    case Head::kReplacedToken:
-      return "detect, embed";
-    case Head::kSpan:
-      return "qa, embed";
-    case Head::kNone:
-      return "embed, forward";
-  }
-  return "forward";
+  const HeadUse& use = use_of(facts_of(model.head()), model.config());
+  return use.verbs.empty() ? verbs_for_sequences(model) : std::string(use.verbs);
 }
 
 // What the weights are of: the same head predicts what is masked, or what comes next.
 std::string_view head_name(const Model& model) {
-  const bool is_causal = model.head() == Head::kMaskedLm && model.config().is_causal;
-  return is_causal ? "causal-lm" : to_string(model.head());
+  const HeadUse& use = use_of(facts_of(model.head()), model.config());
+  return use.name.empty() ? to_string(model.head()) : use.name;
 }
 
 struct YesNo {
@@ -80,6 +67,11 @@ void refuse_head(const std::string& verb, const std::string& expected, const Mod
   throw Error(ErrorCode::kTask, verb,
               fmt::format("expected a {} head, got {}; verbs for this model: {}", expected, head_name(model),
                           verbs_for(model)));
+}
+
+void check_sequence_head(const std::string& verb, const Model& model, const std::string& expected) {
+  const HeadFacts& head = facts_of(model.head());
+  if (!head.is_per_sequence() || !head.has_classes()) refuse_head(verb, expected, model);
 }
 
 void check_plain_pairs(const std::string& verb, const Tokenizer& tokenizer) {

@@ -12,6 +12,10 @@ namespace deberta {
 // The error of a verb for a model with a different head: kTask with the verbs that accept the model.
 [[noreturn]] void refuse_head(const std::string& verb, const std::string& expected, const Model& model);
 
+// Throws what refuse_head() throws, unless the head gives classes of each sequence.
+void check_sequence_head(const std::string& verb, const Model& model,
+                         const std::string& expected = "sequence classification");
+
 // The class, 0 or 1, that says that a choice is right: by the names of both, or the second of two without names. None
 // for other counts and names.
 std::optional<size_t> yes_class(const Model& model);

@@ -114,9 +114,7 @@ std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceL
 
 Planned<SequenceAnswer> plan_classify(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                       const SequenceOptions& options) {
-  if (pipeline.model.head() != Head::kSequence) {
-    refuse_head("classify", "sequence classification", pipeline.model);
-  }
+  check_sequence_head("classify", pipeline.model);
   Rules rules = rules_of(pipeline, options);
   if (options.window_scores == WindowScores::kEach) {
     for_each_input(inputs.size(), [&](size_t i) {

@@ -10,6 +10,7 @@
 #include "decode/span_answers.h"
 #include "decode/spans.h"
 #include "decode/windows.h"
+#include "heads/head_facts.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 #include "pipeline/sequence_forms.h"
@@ -109,7 +110,7 @@ std::vector<Encoding> encode_context(const Tokenizer& tokenizer, const TextInput
 
 Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                 const QuestionOptions& options) {
-  if (pipeline.model.head() != Head::kSpan) refuse_head("qa", "span", pipeline.model);
+  if (facts_of(pipeline.model.head()).answers != HeadAnswers::kEnds) refuse_head("qa", "span", pipeline.model);
   auto windows = std::make_shared<Windows>();
   windows->sequences = gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules());
   for (const TextInput& input : inputs) windows->contexts.emplace_back(input.pair.value_or(""));

@@ -11,6 +11,7 @@
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "decode/entities.h"
+#include "heads/head_facts.h"
 #include "pipeline/plan.h"
 #include "pipeline/requirements.h"
 
@@ -106,10 +107,8 @@ Aggregation aggregation_of(const ModelConfig& config, const EntityRules& rules) 
 
 Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                               const TokenOptions& options) {
-  const Head head = pipeline.model.head();
-  if (head != Head::kToken && head != Head::kTokenOriginal) {
-    refuse_head("ner", "token classification", pipeline.model);
-  }
+  const HeadFacts& head = facts_of(pipeline.model.head());
+  if (!head.takes_rows() || !head.has_classes()) refuse_head("ner", "token classification", pipeline.model);
   std::vector<std::string> labels = labels_of(pipeline, options);
   const auto logits = std::make_shared<TokenLogits>(window_inputs(pipeline.tokenizer, inputs, options.rules),
                                                     static_cast<size_t>(pipeline.model.labels()));

@@ -110,7 +110,7 @@ std::vector<Encoding> encode_hypotheses(const Tokenizer& tokenizer, const TextIn
 Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                        const ZeroShotOptions& options) {
   const SequenceRules rules = options.sequence_rules();
-  if (pipeline.model.head() != Head::kSequence) refuse_head("zero-shot", "sequence classification", pipeline.model);
+  check_sequence_head("zero-shot", pipeline.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const EntailmentLabels labels =
       find_entailment_labels(pipeline.config.labels, classes, options.label_map, "zero-shot");

@@ -10,6 +10,7 @@
 #include "checkpoint/folder_kind.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
+#include "heads/forms.h"
 #include "hub/module_list.h"
 #include "text/tokenizer_settings.h"
 
@@ -94,8 +95,8 @@ Pipeline open_model(const ModelSettings& model) {
 
 // Such a model predicts badly without the decoder it was trained with, and its file does not say how it was trained.
 void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline) {
-  if (pipeline.model.head() != Head::kMaskedLm || model.emd != MaskDecoder::kAuto || model.compat == Compat::kHf ||
-      pipeline.model.has_mask_decoder() || pipeline.config.position_biased_input)
+  if (!predicts_by_decoder(pipeline.config, facts_of(pipeline.model.head())) || model.emd != MaskDecoder::kAuto ||
+      model.compat == Compat::kHf || pipeline.model.has_mask_decoder())
     return;
   warn(
       "the checkpoint has no position table: the plain head is used instead of the enhanced mask decoder (--emd off "

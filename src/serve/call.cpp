@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "heads/head_facts.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
@@ -293,9 +294,9 @@ Answering Call::make(Body& body) {
   }
   // A body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model is for.
   if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, agent)(model, body);
-  const Head head = model.pipeline.model.head();
-  if (head == Head::kNone) return tei::embed(model, body);
-  if (head != Head::kSequence) return hub::find_own_task(model, body, agent)(model, body);
+  const HeadFacts& head = facts_of(model.pipeline.model.head());
+  if (!head.has_logits()) return tei::embed(model, body);
+  if (!head.is_per_sequence()) return hub::find_own_task(model, body, agent)(model, body);
   const bool is_ranked = model.pipeline.model.labels() == 1 && body.find("texts") != nullptr;
   return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "config/aggregation.h"
+#include "heads/head_facts.h"
 #include "pipeline/answer_json.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
@@ -485,20 +486,19 @@ Answering text_ranking(const ServedModel& model, Body& body) {
 struct TaskRow {
   std::string_view name;
   Task answer;
-  Head head;  // of the models whose own task it is
 };
 constexpr std::array kTasks = {
-    TaskRow{"text-classification", classification, Head::kSequence},
-    TaskRow{"token-classification", token_classification, Head::kToken},
-    TaskRow{"question-answering", question_answering, Head::kSpan},
-    TaskRow{"fill-mask", fill_mask, Head::kMaskedLm},
-    TaskRow{"text-scoring", text_scoring, Head::kMaskedLm},
-    TaskRow{"replaced-token-detection", replaced_tokens, Head::kReplacedToken},
-    TaskRow{"feature-extraction", feature_extraction, Head::kNone},
-    TaskRow{"zero-shot-classification", zero_shot_classification, Head::kSequence},
-    TaskRow{"sentence-similarity", sentence_similarity, Head::kNone},
-    TaskRow{"text-ranking", text_ranking, Head::kSequence},
-    TaskRow{"multiple-choice", multiple_choice, Head::kSequence},
+    TaskRow{"text-classification", classification},
+    TaskRow{"token-classification", token_classification},
+    TaskRow{"question-answering", question_answering},
+    TaskRow{"fill-mask", fill_mask},
+    TaskRow{"text-scoring", text_scoring},
+    TaskRow{"replaced-token-detection", replaced_tokens},
+    TaskRow{"feature-extraction", feature_extraction},
+    TaskRow{"zero-shot-classification", zero_shot_classification},
+    TaskRow{"sentence-similarity", sentence_similarity},
+    TaskRow{"text-ranking", text_ranking},
+    TaskRow{"multiple-choice", multiple_choice},
 };
 
 }  // namespace
@@ -515,15 +515,11 @@ Task find_task(const std::string& name, std::string_view user_agent) {
 }
 
 std::string own_task(const ServedModel& model) {
-  const Head head = model.pipeline.model.head() == Head::kTokenOriginal ? Head::kToken : model.pipeline.model.head();
-  for (const TaskRow& row : kTasks) {
-    if (row.head == head) return std::string(row.name);
-  }
-  return "feature-extraction";
+  return std::string(facts_of(model.pipeline.model.head()).uses.front().task);
 }
 
 Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent) {
-  if (model.pipeline.model.head() == Head::kSequence) {
+  if (facts_of(model.pipeline.model.head()).is_per_sequence()) {
     std::optional<Body> parameters = body.object("parameters");
     if (parameters && parameters->find("candidate_labels") != nullptr)
       return find_task("zero-shot-classification", user_agent);

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
 
@@ -293,8 +294,9 @@ struct Output {
 
 // The one tensor that is asked for. Triton's clients say for each, or for all, whether they want bytes.
 Output output_of(const ServedModel& model, Body& body) {
+  const bool has_logits = facts_of(model.pipeline.model.head()).has_logits();
   Output output;
-  if (model.pipeline.model.head() == Head::kNone) output.name = "embedding";
+  if (!has_logits) output.name = "embedding";
   std::optional<Body> parameters = body.object("parameters");
   if (parameters) output.is_binary = parameters->flag("binary_data_output").value_or(false);
   const Json* outputs = body.find("outputs");
@@ -304,11 +306,9 @@ Output output_of(const ServedModel& model, Body& body) {
     refuse(pointer, fmt::format("expected an array of one, logits or embedding, got {}", outputs->describe()));
   Body one = body.part(outputs->as_array().front(), pointer + "/0");
   output.name = one.text("name").value_or("");
-  if (output.name != "embedding" && (output.name != "logits" || model.pipeline.model.head() == Head::kNone))
-    refuse(one.pointer_of("name"),
-           fmt::format("expected {}, got {}",
-                       model.pipeline.model.head() == Head::kNone ? "embedding" : "logits or embedding",
-                       quote_json(output.name)));
+  if (output.name != "embedding" && (output.name != "logits" || !has_logits))
+    refuse(one.pointer_of("name"), fmt::format("expected {}, got {}", has_logits ? "logits or embedding" : "embedding",
+                                               quote_json(output.name)));
   if (std::optional<Body> more = one.object("parameters"))
     output.is_binary = more->flag("binary_data").value_or(output.is_binary);
   return output;
@@ -365,7 +365,7 @@ struct Found {
 };
 
 Values logits_of(const ServedModel& model, const Found& found, size_t columns) {
-  const bool is_of_sequence = model.pipeline.model.head() == Head::kSequence;
+  const bool is_of_sequence = facts_of(model.pipeline.model.head()).is_per_sequence();
   for (const Encoding& sequence : found.sequences) columns = std::max(columns, sequence.size());
   const size_t classes = found.values[0].size() / (is_of_sequence ? 1 : found.sequences[0].size());
   Values answer;
@@ -381,7 +381,7 @@ Values logits_of(const ServedModel& model, const Found& found, size_t columns) {
 
 // Logits of every word for every token are refused where they would be too many.
 void check_size(const ServedModel& model, const std::vector<Encoding>& sequences) {
-  if (model.pipeline.model.head() != Head::kMaskedLm) return;
+  if (!facts_of(model.pipeline.model.head()).predicts_words()) return;
   size_t tokens = 0;
   for (const Encoding& sequence : sequences) tokens = std::max(tokens, sequence.size());
   const auto words = static_cast<size_t>(model.pipeline.config.vocab_size);
@@ -408,7 +408,7 @@ Answering logits(const ServedModel& model, const Given& given, const EncodingRul
   found->values.resize(found->sequences.size());
   SequencePlan plan;
   plan.sequences = SequenceSource(found->sequences);
-  if (model.pipeline.model.head() == Head::kMaskedLm) {
+  if (facts_of(model.pipeline.model.head()).predicts_words()) {
     found->numbers.resize(std::ranges::max(plan.sequences.tokens()));
     std::iota(found->numbers.begin(), found->numbers.end(), size_t{0});
     plan.rows = [found](size_t sequence) { return std::span(found->numbers).first(found->sequences[sequence].size()); };
@@ -448,11 +448,11 @@ JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArr
 
 // Of logits, padding included.
 size_t answered_values(const ServedModel& model, const Answering& made, size_t columns) {
-  const Head head = model.pipeline.model.head();
-  const auto classes = static_cast<size_t>(
-      head == Head::kMaskedLm ? model.pipeline.config.vocab_size : std::max<int64_t>(1, model.pipeline.model.labels()));
+  const HeadFacts& head = facts_of(model.pipeline.model.head());
+  const auto classes =
+      static_cast<size_t>(std::max<int64_t>(1, head.outputs(model.pipeline.config, model.pipeline.model.labels())));
   for (const size_t tokens : made.plan->sequences.tokens()) columns = std::max(columns, tokens);
-  return made.plan->sequences.size() * classes * (head == Head::kSequence ? 1 : columns);
+  return made.plan->sequences.size() * classes * (head.is_per_sequence() ? 1 : columns);
 }
 
 }  // namespace
@@ -484,11 +484,11 @@ Json model_json(const ServedModel& model) {
   for (const char* name : {"text", "text_pair"}) inputs.push_back(tensor_json(name, "BYTES", {any}));
   for (const char* name : {"input_ids", "attention_mask", "token_type_ids"})
     inputs.push_back(tensor_json(name, "INT64", {any, any}));
-  const Head head = model.pipeline.model.head();
+  const HeadFacts& head = facts_of(model.pipeline.model.head());
   JsonArray outputs;
-  if (head != Head::kNone) {
-    JsonArray shape{any, head == Head::kSequence ? Json(model.pipeline.model.labels()) : any};
-    if (head != Head::kSequence) shape.push_back(any);
+  if (head.has_logits()) {
+    JsonArray shape{any, head.is_per_sequence() ? Json(model.pipeline.model.labels()) : any};
+    if (!head.is_per_sequence()) shape.push_back(any);
     outputs.push_back(tensor_json("logits", "FP32", std::move(shape)));
   }
   outputs.push_back(tensor_json("embedding", "FP32", {any, int64_t{model.pipeline.config.hidden_size}}));

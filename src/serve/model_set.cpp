@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
@@ -37,9 +38,10 @@ void check_finite(const Served& fresh) {
     encodings.push_back(encode_one(pipeline.tokenizer, TextInput{.text = text}, EncodingRules()));
   SequencePlan plan;
   plan.sequences = SequenceSource(encodings);
-  if (pipeline.model.head() == Head::kNone) plan.layer = pipeline.config.num_hidden_layers;
+  const HeadFacts& head = facts_of(pipeline.model.head());
+  if (!head.has_logits()) plan.layer = pipeline.config.num_hidden_layers;
   constexpr size_t kFirst[] = {0};
-  if (pipeline.model.head() == Head::kMaskedLm) plan.rows = [&](size_t) { return std::span(kFirst); };
+  if (head.predicts_words()) plan.rows = [&](size_t) { return std::span(kFirst); };
   plan.take = [&](size_t, std::span<const float> values) {
     if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); }))
       throw Error(ErrorCode::kNotFinite, "results", "expected finite numbers");

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "cost/operations.h"
 #include "deberta/library.h"
+#include "heads/head_facts.h"
 #include "hub/module_list.h"
 #include "pipeline/packer.h"
 #include "serve/api_error.h"
@@ -85,7 +86,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
   limits.even_length = even_length(config);
   const Model& model = served->model.pipeline.model;
   // Logits of every word of the vocabulary are large: packs as small as the program's.
-  if (model.head() == Head::kMaskedLm) {
+  if (facts_of(model.head()).predicts_words()) {
     limits.batch_work = std::min(limits.batch_work, double{kMaskedPackTokens});
     limits.batch_sequences = std::min(limits.batch_sequences, most_logit_rows(config.vocab_size));
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "deberta/library.h"
+#include "heads/head_facts.h"
 #include "serve/server_state.h"
 
 namespace deberta::serve {
@@ -22,22 +23,12 @@ JsonObject labels_json(const ModelConfig& config) {
 // The model's kind, in the words of text-embeddings-inference and beyond.
 JsonObject model_type_json(const ServedModel& model) {
   const Model& m = model.pipeline.model;
-  switch (m.head()) {
-    case Head::kSequence:
-      return {{m.labels() == 1 ? "reranker" : "classifier", labels_json(model.pipeline.config)}};
-    case Head::kToken:
-    case Head::kTokenOriginal:
-      return {{"token_classifier", labels_json(model.pipeline.config)}};
-    case Head::kSpan:
-      return {{"span", JsonObject()}};
-    case Head::kMaskedLm:
-      return {{"masked_lm", JsonObject()}};
-    case Head::kReplacedToken:
-      return {{"rtd", JsonObject()}};
-    case Head::kNone:
-      break;
-  }
-  return {{"embedding", JsonObject{{"pooling", "mean"}}}};
+  const HeadFacts& head = facts_of(m.head());
+  JsonObject more;
+  if (head.has_classes()) more = labels_json(model.pipeline.config);
+  if (!head.has_logits()) more = JsonObject{{"pooling", "mean"}};
+  const bool ranks = head.is_per_sequence() && m.labels() == 1;
+  return {{ranks ? "reranker" : std::string(head.served_as), std::move(more)}};
 }
 
 double resident_bytes() {

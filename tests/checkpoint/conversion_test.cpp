@@ -150,7 +150,7 @@ TEST_F(Conversions, ToVersion2GiveKeysABiasOfZerosAndSaySo) {
   EXPECT_EQ(config.layout, Layout::kV2);
   EXPECT_FALSE(config.share_att_key);
   EXPECT_EQ(config.architectures, std::vector<std::string>{"DebertaV2ForSequenceClassification"});
-  EXPECT_TRUE(compare_tensors(checkpoint, config, Head::kSequence, "").errors.empty());
+  EXPECT_TRUE(compare_tensors(checkpoint, config, facts_of(Head::kSequence), "").errors.empty());
   const Change* split = find_change(changes, "deberta." + kSelf + "in_proj.weight", "split");
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->detail, "query_proj.weight, key_proj.weight, value_proj.weight");

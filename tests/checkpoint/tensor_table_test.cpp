@@ -42,14 +42,14 @@ using Shapes = std::map<std::string, Shape>;
 
 Shapes shapes_of(const ModelConfig& config, Head head, int64_t labels = 0) {
   Shapes shapes;
-  for (const TensorSpec& spec : list_tensors(config, head, labels))
+  for (const TensorSpec& spec : list_tensors(config, facts_of(head), labels))
     EXPECT_TRUE(shapes.emplace(spec.name, spec.shape).second) << spec.name;
   return shapes;
 }
 
 std::set<std::string> required_names(const ModelConfig& config, Head head = Head::kNone) {
   std::set<std::string> names;
-  for (const TensorSpec& spec : list_tensors(config, head, 3)) {
+  for (const TensorSpec& spec : list_tensors(config, facts_of(head), 3)) {
     if (spec.is_required) names.insert(spec.name);
   }
   return names;
@@ -184,7 +184,7 @@ class Comparison : public testing::Test {
  protected:
   void fill(const ModelConfig& config, Head head, int64_t labels = 3) {
     tensors.clear();
-    for (const TensorSpec& spec : list_tensors(config, head, labels)) add(spec.name, spec.shape);
+    for (const TensorSpec& spec : list_tensors(config, facts_of(head), labels)) add(spec.name, spec.shape);
   }
   void add(const std::string& name, const Shape& shape, DType dtype = DType::kF32) {
     const size_t size_bytes = size_bytes_of(dtype, shape).value();
@@ -213,10 +213,10 @@ class Comparison : public testing::Test {
     return messages;
   }
   std::vector<std::string> errors(const ModelConfig& config, Head head) {
-    return messages_of(compare_tensors(checkpoint(), config, head, "model.safetensors").errors);
+    return messages_of(compare_tensors(checkpoint(), config, facts_of(head), "model.safetensors").errors);
   }
   std::vector<std::string> unread(const ModelConfig& config, Head head) {
-    return messages_of(compare_tensors(checkpoint(), config, head, "model.safetensors").unread);
+    return messages_of(compare_tensors(checkpoint(), config, facts_of(head), "model.safetensors").unread);
   }
   const std::string zeros = std::string(4096, '\0');
   const TemporaryFolder folder;
@@ -226,12 +226,10 @@ class Comparison : public testing::Test {
 using Messages = std::vector<std::string>;
 
 TEST_F(Comparison, FindsNothingWhenAllIsThere) {
-  const std::vector<Head> heads = {Head::kNone, Head::kSequence, Head::kToken,        Head::kTokenOriginal,
-                                   Head::kSpan, Head::kMaskedLm, Head::kReplacedToken};
-  for (const Head head : heads) {
-    fill(small_config(), head);
-    EXPECT_EQ(errors(small_config(), head), Messages{}) << to_string(head);
-    EXPECT_EQ(to_string(detect_head(checkpoint())), to_string(head));
+  for (const HeadFacts* head : all_heads()) {
+    fill(small_config(), head->head);
+    EXPECT_EQ(errors(small_config(), head->head), Messages{}) << head->name;
+    EXPECT_EQ(to_string(detect_head(checkpoint())), head->name);
   }
 }
 
@@ -324,7 +322,7 @@ TEST_F(Comparison, AnOptionalTensorMayBeAbsentAndMustHaveItsShape) {
 
 TEST_F(Comparison, IsSilentAboutWhatPublishedFilesCarry) {
   fill(small_config(), Head::kReplacedToken);
-  for (const TensorSpec& spec : list_tensors(small_config(), Head::kMaskedLm, 0)) {
+  for (const TensorSpec& spec : list_tensors(small_config(), facts_of(Head::kMaskedLm), 0)) {
     if (spec.name.starts_with("lm_predictions.")) add(spec.name, spec.shape);
   }
   add("embeddings.position_ids", {1, 8}, DType::kI64);
@@ -411,7 +409,7 @@ TEST_F(Comparison, WarnsWhenTheArchitectureNamesAnotherHead) {
   const auto warnings = [&](const std::string& architecture, Head head) {
     fill(config, head);
     config.architectures = {architecture};
-    return compare_tensors(checkpoint(), config, head, "m").warnings.size();
+    return compare_tensors(checkpoint(), config, facts_of(head), "m").warnings.size();
   };
   EXPECT_EQ(warnings("DebertaV2ForSequenceClassification", Head::kSequence), 0u);
   EXPECT_EQ(warnings("DebertaV2ForMultipleChoice", Head::kSequence), 0u);

@@ -267,7 +267,7 @@ TEST(Mentions, OfOnePieceAreTheTokenAndWithoutPiecesHaveNoChance) {
   const Batch batch = make_batch({make_ids(1, 4), make_ids(2, 6)});
   const ForwardResult tokens = run(model, batch);
   ForwardOptions options;
-  options.mentions = {{0, {2}}, {1, {}}, {1, {7}}, {1, {7, 8}}};
+  options.groups = {{0, {2}}, {1, {}}, {1, {7}}, {1, {7, 8}}};
   const ForwardResult mentions = run(model, batch, options);
   ASSERT_EQ(mentions.logits_rows, 4u);
   EXPECT_EQ(mentions.logits[0], tokens.logits[2]);
@@ -276,18 +276,39 @@ TEST(Mentions, OfOnePieceAreTheTokenAndWithoutPiecesHaveNoChance) {
   EXPECT_NE(mentions.logits[3], tokens.logits[7]);
 }
 
+TEST(Mentions, OfSeveralClassesHaveARowOfThemEach) {
+  const Model model = load_tiny(tiny_config(), Head::kTokenOriginal);
+  const Batch batch = make_batch({make_ids(1, 4), make_ids(2, 6)});
+  ForwardOptions options;
+  options.groups = {{0, {2}}, {1, {}}};
+  const ForwardResult mentions = run(model, batch, options);
+  ASSERT_EQ(mentions.logits_rows, 2u);
+  EXPECT_EQ(slice(mentions.logits, 0, 3), slice(run(model, batch).logits, 6, 9));
+  EXPECT_EQ(slice(mentions.logits, 3, 6), std::vector<float>(3, -10000));
+}
+
 TEST(Mentions, OutsideTheirSequenceOrForAnotherHeadAreRefused) {
   const Batch batch = make_batch({make_ids(1, 4), make_ids(2, 6)});
   const Model model = load_tiny(tiny_config(), Head::kTokenOriginal, kOneThread, 1);
   ForwardOptions options;
-  options.mentions = {{0, {1}}, {1, {3}}};
-  EXPECT_ERROR(run(model, batch, options), kInput, "mention 1: expected rows 4 to 9 of sequence 1, got 3");
-  options.mentions = {{2, {}}};
-  EXPECT_ERROR(run(model, batch, options), kInput, "mention 0: expected a sequence below 2, got 2");
-  options.mentions = {{0, {1}}};
-  EXPECT_ERROR(run(load_tiny(tiny_config(), Head::kTokenOriginal), batch, options), kInput, "with 3");
+  options.groups = {{0, {1}}, {1, {3}}};
+  EXPECT_ERROR(run(model, batch, options), kInput, "group 1: expected rows 4 to 9 of sequence 1, got 3");
+  options.groups = {{2, {}}};
+  EXPECT_ERROR(run(model, batch, options), kInput, "group 0: expected a sequence below 2, got 2");
+  options.groups = {{0, {1}}};
+  EXPECT_ERROR(run(load_tiny(tiny_config(), Head::kToken), batch, options), kInput,
+               "groups: expected a head that takes groups of rows, got the head token");
   options.rows = {1};
-  EXPECT_ERROR(run(model, batch, options), kInput, "got both");
+  EXPECT_ERROR(run(model, batch, options), kInput, "groups: expected rows or groups, got both");
+}
+
+TEST(Rows, AreRefusedByHeadsThatReadNoTokens) {
+  const Batch batch = make_batch({make_ids(1, 4), make_ids(2, 6)});
+  ForwardOptions options;
+  options.rows = {1};
+  EXPECT_ERROR(run(load_tiny(tiny_config(), Head::kSequence), batch, options), kInput,
+               "rows: expected a head that reads tokens, got the head sequence");
+  EXPECT_ERROR(run(load_tiny(tiny_config()), batch, options), kInput, "got the head none");
 }
 
 }  // namespace

@@ -463,8 +463,8 @@ double entity_logit(const Pipeline& pipeline, const Encoding& passage, const Win
   ids.insert(ids.end(), query.begin(), query.end());
   ids.push_back(special.sep);
   ForwardOptions options;
-  options.mentions.push_back({0, {}});
-  for (size_t t = first; t < last; ++t) options.mentions[0].rows.push_back(static_cast<int32_t>(1 + t - window.first));
+  options.groups.push_back({0, {}});
+  for (size_t t = first; t < last; ++t) options.groups[0].rows.push_back(static_cast<int32_t>(1 + t - window.first));
   Batch batch;
   batch.add(ids);
   ForwardResult result;

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/json.h"
+#include "heads/head_facts.h"
+#include "serve/answering.h"
 #include "web/files.h"
 
 namespace deberta::serve {
@@ -31,6 +33,15 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(found("POST", "/models/org%2fname/pipeline/ner"), "/models/{model}/pipeline/{task} org/name ner");
   EXPECT_EQ(found("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
   EXPECT_EQ(found("POST", "/models/org/name/pipeline/fill-mask"), "/models/{model}/pipeline/{task} org/name fill-mask");
+}
+
+TEST(Routes, HaveATaskForEveryHeadAndForEveryUseThatTheHubLists) {
+  for (const HeadFacts* head : all_heads()) {
+    for (const HeadUse& use : head->uses) {
+      if (&use != &head->uses.front() && !use.is_task_of_hub) continue;
+      EXPECT_NO_THROW(hub::find_task(std::string(use.task), "")) << use.ending;
+    }
+  }
 }
 
 TEST(Routes, OtherPathsAndMethodsAreNone) {

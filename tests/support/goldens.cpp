@@ -86,8 +86,8 @@ int32_t packed_row(const Packed& packed, size_t padded_row) {
                               rows_T.begin());
 }
 
-std::vector<Mention> make_mentions(const Golden& golden, const Packed& packed) {
-  std::vector<Mention> mentions;
+std::vector<TokenGroup> make_mentions(const Golden& golden, const Packed& packed) {
+  std::vector<TokenGroup> mentions;
   const auto indices = integers<int32_t>(golden, "entity_indices");
   if (indices.empty()) return mentions;
   const auto& shape = golden.inputs.at("entity_indices").shape;  // [B, mentions, pieces]
@@ -120,7 +120,7 @@ ForwardOptions make_options(const Golden& golden, const Packed& packed, Head hea
       options.rows.push_back(packed_row(packed, static_cast<size_t>(position)));
     }
   }
-  options.mentions = make_mentions(golden, packed);
+  options.groups = make_mentions(golden, packed);
   return options;
 }
 

@@ -95,7 +95,8 @@ Json to_json(const ModelConfig& c) {
   return o;
 }
 
-void write_tiny_model(const std::string& folder, const ModelConfig& config, Head head, int64_t labels, uint64_t seed) {
+void write_tiny_model(const std::string& folder, const ModelConfig& config, const HeadFacts& head, int64_t labels,
+                      uint64_t seed) {
   const std::vector<TensorSpec> specs = list_tensors(config, head, labels);
   std::vector<std::vector<float>> values;
   std::vector<TensorView> tensors;

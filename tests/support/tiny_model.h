@@ -5,6 +5,7 @@
 
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
+#include "heads/head_facts.h"
 
 namespace deberta::test {
 
@@ -13,8 +14,12 @@ namespace deberta::test {
 ModelConfig tiny_config();
 
 // Gammas around 1, biases and weights large enough that each one shows in the result. `config.raw` is not read.
-void write_tiny_model(const std::string& folder, const ModelConfig& config, Head head = Head::kNone, int64_t labels = 3,
+void write_tiny_model(const std::string& folder, const ModelConfig& config, const HeadFacts& head, int64_t labels = 3,
                       uint64_t seed = 1);
+inline void write_tiny_model(const std::string& folder, const ModelConfig& config, Head head = Head::kNone,
+                             int64_t labels = 3, uint64_t seed = 1) {
+  write_tiny_model(folder, config, facts_of(head), labels, seed);
+}
 
 // The keys of config.json that describe `config`.
 Json to_json(const ModelConfig& config);

@@ -14,6 +14,7 @@
 #include "checkpoint/adapter_settings.h"
 #include "checkpoint/manifest_writer.h"
 #include "checkpoint/safetensors.h"
+#include "heads/head_facts.h"
 #include "train/model/parameters.h"
 
 namespace deberta::train {
@@ -28,10 +29,8 @@ bool is_of_encoder(const std::string& name) {
 
 // peft has none for multiple choice.
 Json task_type_of(const ModelForm& form) {
-  const std::vector<std::string>& names = form.config.architectures;
-  if (!names.empty() && names.front().ends_with("ForMultipleChoice")) return nullptr;
-  if (form.head == Head::kToken) return "TOKEN_CLS";
-  return form.head == Head::kSpan ? "QUESTION_ANS" : "SEQ_CLS";
+  const HeadUse& use = use_of(facts_of(form.head), form.config);
+  return use.peft_task.empty() ? Json() : Json(std::string(use.peft_task));
 }
 
 // Under the names that peft gives them.
@@ -88,9 +87,10 @@ std::string base_of(const Model& model, const std::string& name) {
 std::optional<std::string> find_adapter_obstacle(const ModelForm& form) {
   if (form.config.layout == Layout::kV1) return "peft adds to the fused projections of version 1 as one matrix";
   if (form.config.shares_layers) return "transformers has no layers that are one";
-  if (form.head == Head::kSequence && form.config.classifier_pooling != ClassifierPooling::kFirst)
+  const HeadFacts& head = facts_of(form.head);
+  if (head.is_per_sequence() && form.config.classifier_pooling != ClassifierPooling::kFirst)
     return "transformers pools the first token alone";
-  if (form.head == Head::kTokenOriginal) return "transformers has no such head";
+  if (!use_of(head, form.config).is_in_transformers) return "transformers has no such head";
   return std::nullopt;
 }
 

@@ -18,6 +18,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 #include "train/data/refuse_argument.h"
 #include "train/loop/first_model.h"
 #include "train/loop/generator_files.h"
@@ -37,7 +38,8 @@ ModelConfig with_layers(const ModelConfig& config, int64_t layers) {
   ConfigDocument document(config);
   document.set("num_hidden_layers", layers);
   JsonArray names;
-  for (const std::string& name : architectures_of(config, Head::kMaskedLm, config.layout)) names.emplace_back(name);
+  for (const std::string& name : architectures_of(config, facts_of(Head::kMaskedLm), config.layout))
+    names.emplace_back(name);
   document.set("architectures", names);
   ModelConfig changed = parse_model_config(document.json(), "config of the generator");
   changed.layout = config.layout;

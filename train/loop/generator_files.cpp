@@ -7,6 +7,7 @@
 #include "checkpoint/folder_kind.h"
 #include "checkpoint/tensor_table.h"
 #include "config/model_config.h"
+#include "heads/head_facts.h"
 
 namespace deberta::train {
 namespace {
@@ -50,7 +51,7 @@ OpenedFiles open_model_or_generator(const std::string& folder) {
 }
 
 std::optional<std::string> describe_dropped(const std::string& folder, const Checkpoint& weights) {
-  if (detect_head(weights) != Head::kReplacedToken) return std::nullopt;
+  if (facts_of(detect_head(weights)).answers != HeadAnswers::kReplaced) return std::nullopt;
   const std::string generator = find_generator_of(folder);
   return folder + " is a discriminator: its head (mask_predictions) is dropped" +
          (generator.empty() ? "" : ", and its generator, " + generator + ", is not used");

@@ -10,6 +10,7 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 #include "train/loop/generator_files.h"
 #include "train/loop/vocabulary.h"
 #include "train/model/lora.h"
@@ -18,17 +19,29 @@
 namespace deberta::train {
 namespace {
 
-Head head_of(TaskLoss loss, const Checkpoint& weights) {
+// Of a new model.
+Head head_of(TaskLoss loss) {
   switch (loss) {
     case TaskLoss::kTokens:
-      return detect_head(weights) == Head::kTokenOriginal ? Head::kTokenOriginal : Head::kToken;
+      return Head::kToken;
     case TaskLoss::kSpan:
       return Head::kSpan;
     case TaskLoss::kMention:
       return Head::kTokenOriginal;
-    default:
-      return Head::kSequence;
+    case TaskLoss::kClass:
+    case TaskLoss::kScore:
+    case TaskLoss::kLabels:
+    case TaskLoss::kChoice:
+    case TaskLoss::kRanking:
+      break;
   }
+  return Head::kSequence;
+}
+
+// The original's head on tokens stays where the model has it.
+Head head_of(TaskLoss loss, const Checkpoint& weights) {
+  const bool has_original = detect_head(weights) == Head::kTokenOriginal;
+  return loss == TaskLoss::kTokens && has_original ? Head::kTokenOriginal : head_of(loss);
 }
 
 bool says_nothing(const std::vector<std::string>& names) {
@@ -39,7 +52,7 @@ bool says_nothing(const std::vector<std::string>& names) {
 bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head, const Checkpoint& weights,
                       TaskSamples& samples) {
   if (detect_head(weights) != head) return false;
-  if (samples.labels.empty()) return head == Head::kSpan || count_labels(weights) == 1;
+  if (samples.labels.empty()) return facts_of(head).fixed_outputs > 0 || count_labels(weights) == 1;
   if (static_cast<size_t>(count_labels(weights)) != samples.labels.size()) return false;
   if (samples.loss == TaskLoss::kScore && config.problem_type != ProblemType::kRegression) return false;
   if (config.labels.empty() || says_nothing(config.labels)) return true;
@@ -53,7 +66,7 @@ bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head,
 
 // What the head is to pool: as asked, else as the model does.
 ClassifierPooling pooling_of(const FinetuneSettings& settings, const ModelConfig& base, Head head) {
-  if (head == Head::kSequence) return settings.pooling.value_or(base.classifier_pooling);
+  if (facts_of(head).is_per_sequence()) return settings.pooling.value_or(base.classifier_pooling);
   if (settings.pooling)
     throw Error(ErrorCode::kUsage, {{.message = "expected a task with a head of sequences, for classes, numbers or "
                                                 "choices, got " +
@@ -69,18 +82,9 @@ Json problem_type_of(TaskLoss loss) {
 }
 
 // By the names that transformers has; the writer of the files adds the version's beginning.
-const char* architecture_of(TaskLoss loss) {
-  switch (loss) {
-    case TaskLoss::kTokens:
-    case TaskLoss::kMention:
-      return "DebertaV2ForTokenClassification";
-    case TaskLoss::kSpan:
-      return "DebertaV2ForQuestionAnswering";
-    case TaskLoss::kChoice:
-      return "DebertaV2ForMultipleChoice";
-    default:
-      return "DebertaV2ForSequenceClassification";
-  }
+std::string architecture_of(TaskLoss loss) {
+  const std::string_view usual = facts_of(head_of(loss)).uses.front().ending;
+  return "DebertaV2" + std::string(loss == TaskLoss::kChoice ? "ForMultipleChoice" : usual);
 }
 
 void set_labels(const std::vector<std::string>& labels, ConfigDocument& document) {
@@ -179,7 +183,7 @@ TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& sample
   check_base(base, settings);
   ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
   const ClassifierPooling pooling = pooling_of(settings, base, form.head);
-  const bool has_new_pooling = form.head == Head::kSequence && pooling != base.classifier_pooling;
+  const bool has_new_pooling = facts_of(form.head).is_per_sequence() && pooling != base.classifier_pooling;
   const bool keeps = !has_new_pooling && keeps_classifier(*settings.task, base, form.head, weights, samples);
   form.config = config_of(settings, base, samples, pooling);
   std::vector<std::string> notes;

@@ -67,15 +67,14 @@ void check_ablations(const ModelForm& form, std::vector<std::string>& obstacles)
 }
 
 void check_head(const ModelForm& form, std::vector<std::string>& obstacles) {
-  const Head head = form.head;
-  const bool has_classes = head == Head::kSequence || head == Head::kToken || head == Head::kTokenOriginal;
-  if (has_classes && form.labels < 1) {
+  const HeadFacts& head = facts_of(form.head);
+  if (head.has_classes() && form.labels < 1) {
     obstacles.push_back(expected("classes of the head", "at least 1", form.labels));
   }
-  if (head == Head::kSequence && form.config.pooler_hidden_act == Activation::kOther) {
+  if (head.is_per_sequence() && form.config.pooler_hidden_act == Activation::kOther) {
     obstacles.push_back("pooler_hidden_act: expected an activation that this program knows");
   }
-  if (head == Head::kSequence && form.config.pooler_hidden_size != form.config.hidden_size) {
+  if (head.is_per_sequence() && form.config.pooler_hidden_size != form.config.hidden_size) {
     obstacles.push_back(expected("pooler_hidden_size", "hidden_size " + std::to_string(form.config.hidden_size),
                                  form.config.pooler_hidden_size));
   }

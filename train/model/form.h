@@ -7,6 +7,7 @@
 
 #include "deberta/checkpoint.h"
 #include "deberta/config.h"
+#include "heads/forms.h"
 
 namespace deberta::train {
 
@@ -30,7 +31,7 @@ struct ModelForm {
   std::optional<LoraForm> lora = std::nullopt;  // then only these and the head are trained
 
   // A language model whose embeddings have no positions gets them in the mask decoder (model.md#mask-decoder).
-  bool has_mask_decoder() const { return head == Head::kMaskedLm && config.has_mask_decoder(); }
+  bool has_mask_decoder() const { return predicts_by_decoder(config, facts_of(head)); }
   // Of the absolute table: otherwise the model has none.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
   bool has_c2p() const { return config.relative_attention && config.has_c2p; }

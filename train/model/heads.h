@@ -9,9 +9,14 @@
 // 2, of a masked LM V, of replaced tokens 1.
 // B sequences  N rows  T packed tokens  D hidden  E embedding size  V vocabulary  C classes
 #pragma once
+#include <span>
+
+#include "deberta/model.h"
 #include "train/model/pass.h"
 
 namespace deberta::train {
+
+struct Model;
 
 struct OutputHead {
   at::Tensor pooling_query_D;  // of a pooler by attention
@@ -21,6 +26,20 @@ struct OutputHead {
   at::Tensor bias_V;           // of the language model
 };
 void visit(OutputHead& head, const ModelForm& form, const Visit& each);
+
+// What logits are wanted for, by heads that take rows or groups (heads/head_facts.h).
+struct HeadRequest {
+  std::span<const int32_t> rows_N = {};  // ascending
+  std::span<const TokenGroup> groups = {};
+};
+
+// A head as the trainer computes it. The objectives call what stands below; in the engine's place, logits() does.
+struct TrainedHead {
+  void (*visit)(OutputHead& head, const ModelForm& form, const Visit& each) = nullptr;
+  // From the embeddings to the logits: [B, C] of heads on sequences, else a row for each row or group.
+  at::Tensor (*logits)(const Pass& pass, const Model& model, const HeadRequest& request) = nullptr;
+};
+TrainedHead trained_head(Head head);
 
 // Where the sequences begin, of which each has at least one token.
 std::vector<int32_t> first_rows(const Rows& tokens);

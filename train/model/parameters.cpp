@@ -187,7 +187,7 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
   std::vector<Problem> problems;
   std::vector<std::string> new_names;
   const TensorView* output =
-      model.form.head == Head::kMaskedLm ? own_output_table(checkpoint, model.form.config) : nullptr;
+      facts_of(model.form.head).predicts_words() ? own_output_table(checkpoint, model.form.config) : nullptr;
   if (output != nullptr)
     problems.push_back({where, "tensor " + output->name +
                                    ": expected a language model whose output table is its word table, got one of its "

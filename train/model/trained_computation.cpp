@@ -9,8 +9,9 @@
 
 #include "deberta/error.h"
 #include "engine/model_access.h"
+#include "engine/output_heads.h"
+#include "heads/forms.h"
 #include "train/model/heads.h"
-#include "train/ops/linear.h"
 
 namespace deberta::train {
 namespace {
@@ -25,7 +26,7 @@ std::vector<int32_t> rows_to_give(const Batch& batch, const ForwardOptions& opti
 
 void check_asked(const Batch& batch, const ForwardOptions& options, const ActivationRanges* ranges) {
   const bool is_unusual = !options.layers.empty() || options.wants_scores || ranges != nullptr ||
-                          !options.mentions.empty() || !batch.masks_B.empty() || !batch.given_buckets_LL.empty();
+                          !options.groups.empty() || !batch.masks_B.empty() || !batch.given_buckets_LL.empty();
   if (!is_unusual) return;
   throw Error(
       ErrorCode::kUnsupported, "the model in training",
@@ -51,7 +52,8 @@ class TrainedComputation : public Computation {
                                  .position_ids_T = batch.position_ids_T,
                                  .mask_T = batch.mask_T},
                                 {});
-    const at::Tensor logits_NC = logits_of(pass, rows_to_give(batch, options)).contiguous();
+    const std::vector<int32_t> rows_N = rows_to_give(batch, options);
+    const at::Tensor logits_NC = trained_head(model_.form.head).logits(pass, model_, {.rows_N = rows_N}).contiguous();
     result.logits_rows = static_cast<size_t>(logits_NC.size(0));
     result.logits_columns = static_cast<size_t>(logits_NC.size(1));
     const float* values = logits_NC.const_data_ptr<float>();
@@ -59,17 +61,6 @@ class TrainedComputation : public Computation {
   }
 
  private:
-  at::Tensor logits_of(const Pass& pass, const std::vector<int32_t>& rows_N) const {
-    const OutputHead& head = model_.head;
-    if (model_.form.head == Head::kMaskedLm)
-      return linear(compute_, word_states(pass, model_, rows_N), model_.embeddings.word_VE, head.bias_V);
-    const at::Tensor sum_TD = sum_embeddings(pass, model_.embeddings);
-    if (model_.form.head == Head::kSequence) return sequence_logits(pass, head, pooled_states(pass, model_, sum_TD));
-    if (model_.form.head == Head::kReplacedToken)
-      return take_rows(replaced_logits(pass, head, encode(pass, model_, sum_TD).hidden_TD.back()), rows_N);
-    return token_logits(pass, head, encode_rows(pass, model_, sum_TD, rows_N), *choose_rows(*pass.tokens, rows_N));
-  }
-
   Model& model_;
   Compute compute_;
 };
@@ -77,11 +68,11 @@ class TrainedComputation : public Computation {
 }  // namespace
 
 bool is_for_training_alone(const ModelForm& form) {
-  return !find_foreign_form(form.config, form.head).empty();
+  return !find_foreign_form(form.config, facts_of(form.head)).empty();
 }
 
 deberta::Model compute_by_training(Model& model, const Compute& compute) {
-  Variant variant{model.form.config, model.form.head, model.form.has_mask_decoder()};
+  Variant variant{model.form.config, engine_head(model.form.head), model.form.has_mask_decoder()};
   variant.config.layout = Layout::kV2;
   return deberta::make_model(variant, model.form.labels, std::make_unique<TrainedComputation>(model, compute));
 }

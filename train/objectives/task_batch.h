@@ -11,14 +11,14 @@ namespace deberta::train {
 
 // What is learnt, and so the head and its loss (model.md#fine-tuning).
 enum class TaskLoss {
-  kClass,    // a class of each sequence: cross-entropy; Head::kSequence
-  kScore,    // one or several numbers for each sequence: squared error; Head::kSequence
-  kLabels,   // any number of classes of each sequence: binary cross-entropy; Head::kSequence
-  kTokens,   // a class of some rows: cross-entropy; Head::kToken or kTokenOriginal
-  kSpan,     // the first and the last token of an answer in each sequence: two cross-entropies; Head::kSpan
-  kChoice,   // which of a question's sequences: cross-entropy over them; Head::kSequence with one class
-  kRanking,  // how a query's documents are ordered: RankingLoss; Head::kSequence with one class
-  kMention,  // which mentions in each sequence are right: binary cross-entropy; Head::kTokenOriginal with one class
+  kClass,    // a class of each sequence: cross-entropy; a head on sequences
+  kScore,    // one or several numbers for each sequence: squared error; a head on sequences
+  kLabels,   // any number of classes of each sequence: binary cross-entropy; a head on sequences
+  kTokens,   // a class of some rows: cross-entropy; a head on tokens
+  kSpan,     // the first and the last token of an answer in each sequence: two cross-entropies; a head of spans
+  kChoice,   // which of a question's sequences: cross-entropy over them; a head on sequences with one class
+  kRanking,  // how a query's documents are ordered: RankingLoss; a head on sequences with one class
+  kMention,  // which mentions in each sequence are right: binary cross-entropy; the original token head with one class
 };
 
 // The loss of kRanking (objectives/ranking.h).

@@ -5,41 +5,55 @@
 #include <string>
 
 #include "deberta/error.h"
+#include "heads/head_facts.h"
 
 namespace deberta::train {
 namespace {
 
 using std::to_string;
 
-struct HeadRow {
+bool is_of_sequences(const HeadFacts& head) {
+  return head.is_per_sequence() && head.has_classes();
+}
+bool is_of_tokens(const HeadFacts& head) {
+  return head.takes_rows() && head.has_classes();
+}
+bool is_of_spans(const HeadFacts& head) {
+  return head.answers == HeadAnswers::kEnds;
+}
+bool is_of_mentions(const HeadFacts& head) {
+  return head.groups == HeadGroups::kAnyRows && head.has_classes();
+}
+
+struct LossRow {
   TaskLoss loss;
-  Head head;
+  bool (*fits)(const HeadFacts& head);
   int64_t least_labels, most_labels;
   const char* expected;
 };
 constexpr int64_t kAny = INT64_MAX;
-constexpr HeadRow kHeads[] = {
-    {TaskLoss::kClass, Head::kSequence, 2, kAny, "a head of sequences with 2 classes or more"},
-    {TaskLoss::kScore, Head::kSequence, 1, kAny, "a head of sequences"},
-    {TaskLoss::kLabels, Head::kSequence, 1, kAny, "a head of sequences"},
-    {TaskLoss::kTokens, Head::kToken, 2, kAny, "a head of tokens with 2 classes or more"},
-    {TaskLoss::kTokens, Head::kTokenOriginal, 2, kAny, "a head of tokens with 2 classes or more"},
-    {TaskLoss::kSpan, Head::kSpan, 0, kAny, "a head of spans"},
-    {TaskLoss::kChoice, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
-    {TaskLoss::kRanking, Head::kSequence, 1, 1, "a head of sequences with 1 class"},
-    {TaskLoss::kMention, Head::kTokenOriginal, 1, 1, "the original head of tokens with 1 class"},
+constexpr LossRow kLosses[] = {
+    {TaskLoss::kClass, is_of_sequences, 2, kAny, "a head of sequences with 2 classes or more"},
+    {TaskLoss::kScore, is_of_sequences, 1, kAny, "a head of sequences"},
+    {TaskLoss::kLabels, is_of_sequences, 1, kAny, "a head of sequences"},
+    {TaskLoss::kTokens, is_of_tokens, 2, kAny, "a head of tokens with 2 classes or more"},
+    {TaskLoss::kSpan, is_of_spans, 0, kAny, "a head of spans"},
+    {TaskLoss::kChoice, is_of_sequences, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kRanking, is_of_sequences, 1, 1, "a head of sequences with 1 class"},
+    {TaskLoss::kMention, is_of_mentions, 1, 1, "the original head of tokens with 1 class"},
 };
 
 void check_head(const ModelForm& form, TaskLoss loss) {
+  const HeadFacts& head = facts_of(form.head);
   const char* expected = "";
-  for (const HeadRow& row : kHeads) {
+  for (const LossRow& row : kLosses) {
     if (row.loss != loss) continue;
-    if (row.head == form.head && form.labels >= row.least_labels && form.labels <= row.most_labels) return;
+    if (row.fits(head) && form.labels >= row.least_labels && form.labels <= row.most_labels) return;
     expected = row.expected;
   }
   throw Error(ErrorCode::kTask, "model",
-              "head: expected " + std::string(expected) + ", got the head " +
-                  std::string(deberta::to_string(form.head)) + " with " + to_string(form.labels));
+              "head: expected " + std::string(expected) + ", got the head " + std::string(head.name) + " with " +
+                  to_string(form.labels));
 }
 
 bool has_classes(TaskLoss loss) {

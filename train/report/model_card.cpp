@@ -13,7 +13,9 @@
 #include "base/checked.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "config/model_config.h"
 #include "deberta/library.h"
+#include "heads/forms.h"
 #include "train/report/charts.h"
 #include "train/report/run_page.h"
 #include "train/report/text.h"
@@ -24,86 +26,69 @@ namespace {
 
 constexpr std::string_view kMark = "\n<!-- made by deberta from the run; change the text and it stays as it is: ";
 constexpr std::string_view kMarkEnd = " -->\n";
+constexpr std::string_view kAutoModel = "AutoModel";  // of transformers, for an encoder
 
-// A kind of model by the end of its architecture's name in config.json.
-struct Kind {
+// How a model answers, by its class in config.json; with the model folder in front.
+struct Command {
   std::string_view architecture;
-  const char* what;
-  const char* pipeline;    // the hub's name of the task; "": it has none
-  const char* command;     // with the model folder in front
-  const char* auto_class;  // of transformers
+  const char* line;
 };
-constexpr std::array kKinds = {
-    Kind{"ForMaskedLM", "a masked language model", "fill-mask", "fill -m MODEL \"The capital of France is [MASK] .\"",
-         "AutoModelForMaskedLM"},
-    Kind{"ForSequenceClassification", "a classifier of texts or pairs of texts", "text-classification",
-         "classify -m MODEL \"a text\"", "AutoModelForSequenceClassification"},
-    Kind{"ForTokenClassification", "a tagger of words", "token-classification", "ner -m MODEL \"a text\"",
-         "AutoModelForTokenClassification"},
-    Kind{"ForQuestionAnswering", "a model that finds answers in a context", "question-answering",
-         "qa -m MODEL \"a question\" \"its context\"", "AutoModelForQuestionAnswering"},
-    Kind{"ForMultipleChoice", "a model that picks the choice that fits", "multiple-choice",
-         "choose -m MODEL \"a context\" \"a question\" \"one choice\" \"another\"", "AutoModelForMultipleChoice"},
+constexpr std::array kCommands = {
+    Command{"ForMaskedLM", "fill -m MODEL \"The capital of France is [MASK] .\""},
+    Command{"ForCausalLM", "eval --task causal -m MODEL texts.txt"},
+    Command{"ForSequenceClassification", "classify -m MODEL \"a text\""},
+    Command{"ForMultipleChoice", "choose -m MODEL \"a context\" \"a question\" \"one choice\" \"another\""},
+    Command{"ForTokenClassification", "ner -m MODEL \"a text\""},
+    Command{"ForQuestionAnswering", "qa -m MODEL \"a question\" \"its context\""},
+    Command{"ForPreTraining", "detect -m MODEL/discriminator \"a text\""},
 };
-constexpr Kind kEncoder = {"", "an encoder", "feature-extraction", "embed -m MODEL \"a text\"", "AutoModel"};
-constexpr Kind kDiscriminator = {"", "a discriminator of replaced tokens", "",
-                                 "detect -m MODEL/discriminator \"a text\"", "AutoModel"};
-constexpr Kind kCausal = {"", "a causal language model", "", "eval --task causal -m MODEL texts.txt", ""};
+constexpr const char* kEmbed = "embed -m MODEL \"a text\"";  // of an encoder
 
-std::string text_of(const Json& config, const char* key) {
-  const Json* value = config.find(key);
-  return value != nullptr && value->is_string() ? value->as_string() : "";
-}
-bool is(const Json& config, const char* key, bool wanted) {
-  const Json* value = config.find(key);
-  return value != nullptr && value->is_bool() && value->as_bool() == wanted;
-}
+struct Kind {
+  const HeadFacts* head;
+  const HeadUse* use;
 
-std::string architecture_of(const Json& config) {
-  const Json* names = config.find("architectures");
-  const bool has_one = names != nullptr && names->is_array() && !names->as_array().empty();
-  return has_one && names->as_array().front().is_string() ? names->as_array().front().as_string() : "";
-}
-
-const Kind& kind_of(const RunRecord& record) {
-  if (is(*record.config, "is_decoder", true)) return kCausal;
-  if (record.option("objective") == "rtd") return kDiscriminator;
-  const std::string name = architecture_of(*record.config);
-  for (const Kind& kind : kKinds) {
-    if (name.ends_with(kind.architecture)) return kind;
+  bool is_discriminator() const { return head->answers == HeadAnswers::kReplaced; }
+  std::string_view task_of_hub() const { return use->is_task_of_hub ? use->task : ""; }
+  const char* command() const {
+    const auto found = std::ranges::find(kCommands, use->ending, &Command::architecture);
+    return found == kCommands.end() ? kEmbed : found->line;
   }
-  return kEncoder;
+  // Of transformers.
+  std::string auto_class() const {
+    return head->has_logits() ? fmt::format("AutoModel{}", use->ending) : std::string(kAutoModel);
+  }
+};
+
+Kind kind_of(const RunRecord& record) {
+  const ModelConfig& config = *record.config;
+  const HeadFacts* named = config.architectures.empty() ? nullptr : find_head(config.architectures.front());
+  if (record.option("objective") == "rtd") named = &facts_of(Head::kReplacedToken);
+  const HeadFacts& head = named == nullptr ? facts_of(Head::kNone) : *named;
+  return {&head, &use_of(head, config)};
 }
 
-// Absolute positions before the last layers, which transformers ignores.
-bool has_mask_decoder(const Json& config) {
-  const Json* passes = config.find("mask_decoder_passes");
-  return is(config, "position_biased_input", false) && (passes == nullptr || passes->whole_number() != 0);
+std::string model_type(const ModelConfig& config) {
+  const Json document = raw_document(config);
+  const Json* value = document.find("model_type");
+  return value != nullptr && value->is_string() ? value->as_string() : "";
 }
 
 // Forms of ablations, which transformers would compute as if they were others; the engine has one of them, and any
-// decoder's encoder (src/engine/variant.h).
-bool is_for_training_alone(const Json& config) {
-  const Json* terms = config.find("pos_att_type");
-  const bool is_language_model = architecture_of(config).ends_with("ForMaskedLM");
-  return is(config, "norm_first", true) || (is_language_model && is(config, "own_decoder_layers", true)) ||
-         (terms != nullptr && terms->dump().find("p2p") != std::string::npos);
-}
-bool is_own_form(const Json& config) {
-  return is_for_training_alone(config) || is(config, "scale_by_terms", false);
+// decoder's encoder.
+bool is_own_form(const ModelConfig& config, const Kind& kind) {
+  return !find_foreign_form(config, *kind.head).empty() || !config.scales_by_terms;
 }
 
 // A head that transformers has not; it refuses the model_type.
-bool pools_all_tokens(const Json& config) {
-  return text_of(config, "model_type").ends_with("-pooled");
+bool pools_all_tokens(const ModelConfig& config, const Kind& kind) {
+  return kind.head->is_per_sequence() && config.classifier_pooling != ClassifierPooling::kFirst;
 }
 
 // Whether transformers computes the answers of the model, not only its encoder.
-bool answers_with_transformers(const RunRecord& record, const Kind& kind) {
-  const bool has_decoder = kind.architecture == "ForMaskedLM" && has_mask_decoder(*record.config);
-  return *kind.auto_class != '\0' && &kind != &kDiscriminator && !has_decoder &&
-         !text_of(*record.config, "model_type").empty() && !is_own_form(*record.config) &&
-         !pools_all_tokens(*record.config);
+bool answers_with_transformers(const ModelConfig& config, const Kind& kind) {
+  return kind.use->is_in_transformers && !predicts_by_decoder(config, *kind.head) && !model_type(config).empty() &&
+         !is_own_form(config, kind) && !pools_all_tokens(config, kind);
 }
 
 std::string detail(const RunRecord& record, const std::string& name) {
@@ -155,8 +140,10 @@ std::string yaml_list(const char* key, const std::string& names) {
 
 std::string front_matter(const RunRecord& record, const Kind& kind) {
   std::string yaml = "---\n";
-  yaml += fmt::format("library_name: {}\n", answers_with_transformers(record, kind) ? "transformers" : "deberta");
-  if (*kind.pipeline != '\0') yaml += fmt::format("pipeline_tag: {}\n", kind.pipeline);
+  yaml +=
+      fmt::format("library_name: {}\n", answers_with_transformers(*record.config, kind) ? "transformers" : "deberta");
+  const std::string_view task = kind.task_of_hub();
+  if (!task.empty()) yaml += fmt::format("pipeline_tag: {}\n", task);
   const std::string base = base_model(record);
   if (!base.empty()) yaml += fmt::format("base_model: {}\n", quote_json(base));
   if (const std::string license = detail(record, "card-license"); !license.empty())
@@ -164,7 +151,7 @@ std::string front_matter(const RunRecord& record, const Kind& kind) {
   yaml += yaml_list("language", detail(record, "card-language"));
   yaml += yaml_list("datasets", detail(record, "card-datasets"));
   yaml += "tags:\n- deberta\n";
-  if (*kind.pipeline != '\0') yaml += fmt::format("- {}\n", kind.pipeline);
+  if (!task.empty()) yaml += fmt::format("- {}\n", task);
   std::string names, values;
   for (const auto& [name, value] : results_of(record)) {
     if (counts_text(name) || !std::isfinite(value)) continue;
@@ -173,44 +160,46 @@ std::string front_matter(const RunRecord& record, const Kind& kind) {
   }
   if (!names.empty()) yaml += "metrics:\n" + names;
   // The hub shows results with a task and a data set; without a task of its list they stay in the text below.
-  if (!names.empty() && *kind.pipeline != '\0') {
+  if (!names.empty() && !task.empty()) {
     yaml += fmt::format(
         "model-index:\n- name: {}\n  results:\n  - task:\n      type: {}\n    dataset:\n      type: text\n      name: "
         "\"evaluation of the run\"\n    metrics:\n{}",
-        quote_json(replace_invalid_utf8(record.name())), kind.pipeline, values);
+        quote_json(replace_invalid_utf8(record.name())), task, values);
   }
   return yaml + "---\n\n";
 }
 
 std::string use_part(const RunRecord& record, const Kind& kind) {
-  if (is_for_training_alone(*record.config))
+  const ModelConfig& config = *record.config;
+  if (!find_foreign_form(config, *kind.head).empty())
     return "## How to use it\n\nIt is a form for ablations: `deberta finetune` and `deberta pretrain` read it, nothing "
            "else computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
   // What was learned in windows is answered in windows; taggers do so anyway.
-  const bool has_windows = record.option("truncate") == "window" && kind.architecture == "ForSequenceClassification";
+  const bool has_windows = record.option("truncate") == "window" && kind.use->ending == "ForSequenceClassification";
   std::string text =
-      fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}{}\n\n", kind.command,
-                  has_windows ? " --truncate window" : "");
-  if (*kind.auto_class == '\0')
+      fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}{}\n\n",
+                  kind.command(), has_windows ? " --truncate window" : "");
+  if (config.is_causal)
     return text + "transformers cannot compute it: it has no DeBERTa that reads from left to right.\n\n";
-  if (text_of(*record.config, "model_type").empty())
+  if (model_type(config).empty())
     return text + "transformers cannot read its config.json, which has no model_type.\n\n";
-  if (is_own_form(*record.config))
+  if (is_own_form(config, kind))
     return text + "transformers cannot compute it: it would ignore keys of its config.json, and answer wrongly.\n\n";
-  if (pools_all_tokens(*record.config))
+  if (pools_all_tokens(config, kind))
     return text + fmt::format(
                       "transformers cannot compute it, and says so: model_type {} is not one of its own. Its "
                       "DeBERTa would pool the first token alone; the head of this model pools all "
                       "(classifier_pooling {} in config.json).\n\n",
-                      text_of(*record.config, "model_type"), text_of(*record.config, "classifier_pooling"));
-  const bool is_whole = answers_with_transformers(record, kind);
+                      model_type(config), to_string(config.classifier_pooling));
+  const bool is_whole = answers_with_transformers(config, kind);
   if (!is_whole)
     text += fmt::format("transformers has no {}; it computes the encoder:\n\n",
-                        &kind == &kDiscriminator ? "head for replaced tokens"
-                                                 : "enhanced mask decoder, so that it predicts masked words wrongly");
+                        kind.is_discriminator() ? "head for replaced tokens"
+                                                : "enhanced mask decoder, so that it predicts masked words wrongly");
   return text + fmt::format("{0}    from transformers import {1}\n    model = {1}.from_pretrained(\"MODEL{2}\")\n\n",
-                            is_whole ? "With transformers:\n\n" : "", is_whole ? kind.auto_class : "AutoModel",
-                            &kind == &kDiscriminator ? "/discriminator" : "");
+                            is_whole ? "With transformers:\n\n" : "",
+                            is_whole ? kind.auto_class() : std::string(kAutoModel),
+                            kind.is_discriminator() ? "/discriminator" : "");
 }
 
 std::string list(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -273,11 +262,11 @@ std::string options_part(const RunRecord& record) {
 }  // namespace
 
 std::string make_model_card(const RunRecord& record) {
-  const Kind& kind = kind_of(record);
+  const Kind kind = kind_of(record);
   const std::string objective = objective_of(record), base = detail(record, "model");
   std::string card = front_matter(record, kind);
   card += fmt::format("# {}\n\nThis is {} of the DeBERTa family, trained with deberta {}{}{}.\n\n",
-                      escape_markdown(record.name()), kind.what, version(),
+                      escape_markdown(record.name()), kind.use->what, version(),
                       objective.empty() ? "" : " (" + escape_markdown(objective) + ")",
                       base.empty() ? "" : ", beginning with the weights of " + escape_markdown(base));
   card += use_part(record, kind) + data_part(record) + evaluation_part(record) + options_part(record);

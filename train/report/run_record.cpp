@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "config/model_config.h"
 #include "deberta/error.h"
 #include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
@@ -71,6 +72,17 @@ std::optional<Json> read_object(const std::string& path, RunRecord& record) {
     record.damage.emplace_back(error.what());
   }
   return std::nullopt;
+}
+
+std::optional<ModelConfig> read_config(const std::string& path, RunRecord& record) {
+  const std::optional<Json> document = read_object(path, record);
+  if (!document) return std::nullopt;
+  try {
+    return parse_model_config(*document, path);
+  } catch (const Error& error) {
+    record.damage.emplace_back(error.what());
+    return std::nullopt;
+  }
 }
 
 void read_state(RunRecord& record) {
@@ -182,8 +194,8 @@ RunRecord load_run_record(const std::string& folder) {
       },
       record);
   record.results = read_object(path_in(folder, kResultsName), record);
-  record.config = read_object(path_in(folder, "config.json"), record);
-  if (!record.config) record.config = read_object(path_in(folder, "discriminator/config.json"), record);
+  record.config = read_config(path_in(folder, "config.json"), record);
+  if (!record.config) record.config = read_config(path_in(folder, "discriminator/config.json"), record);
   return record;
 }
 

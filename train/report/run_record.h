@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "deberta/config.h"
 #include "train/state/event_log.h"
 #include "train/state/trainer_state.h"
 
@@ -37,8 +38,8 @@ struct RunRecord {
   std::optional<TrainerState> state = {};  // of the newest checkpoint that has one
   std::vector<int64_t> checkpoints = {};   // their steps, newest first
   std::optional<Json> results = {};        // all_results.json, an object: the run is finished
-  std::optional<Json> config = {};  // config.json, an object, of the model at the end; of a pair the discriminator's
-  std::vector<std::string> damage = {};  // what could not be read, a sentence each
+  std::optional<ModelConfig> config = {};  // of the model at the end; of a pair the discriminator's
+  std::vector<std::string> damage = {};    // what could not be read, a sentence each
 
   std::string name() const;                       // of the folder
   int64_t last_step() const;                      // that the log, a checkpoint or the results know

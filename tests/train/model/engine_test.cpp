@@ -6,6 +6,7 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,6 @@
 #include "checkpoint/tensor_table.h"
 #include "support/torch_numbers.h"
 #include "train/model/model_case.h"
-#include "train/ops/linear.h"
 
 namespace deberta::train {
 namespace {
@@ -36,17 +36,13 @@ deberta::Model to_engine(Model& model, MaskDecoder mask_decoder) {
                               {.threads = 1, .mask_decoder = mask_decoder});
 }
 
-at::Tensor logits_of(const Pass& pass, const Model& model, const at::Tensor& hidden_TD, std::span<const int32_t> rows) {
-  switch (model.form.head) {
-    case Head::kSequence:
-      return sequence_logits(pass, model.head, pooled_states(pass, model, sum_embeddings(pass, model.embeddings)));
-    case Head::kMaskedLm:
-      return linear(pass.compute, word_states(pass, model, rows), model.embeddings.word_VE, model.head.bias_V);
-    case Head::kReplacedToken:
-      return replaced_logits(pass, model.head, hidden_TD);
-    default:
-      return token_logits(pass, model.head, hidden_TD, *pass.tokens);
+// Of the rows given, or of all.
+at::Tensor logits_of(const Pass& pass, const Model& model, std::vector<int32_t> rows_N) {
+  if (rows_N.empty()) {
+    rows_N.resize(pass.tokens->count());
+    std::iota(rows_N.begin(), rows_N.end(), 0);
   }
+  return trained_head(model.form.head).logits(pass, model, {.rows_N = rows_N});
 }
 
 at::Tensor real_rows(const Batch& batch) {
@@ -79,7 +75,7 @@ TEST(TrainAndEngine, AgreeOnEveryVariant) {
       worst = std::max(worst, error);
     }
     if (form.head == Head::kNone) continue;
-    at::Tensor got = logits_of(pass, model, states.hidden_TD.back(), options.rows);
+    at::Tensor got = logits_of(pass, model, options.rows);
     at::Tensor expected = to_tensor(result.logits, static_cast<int64_t>(result.logits_rows));
     if (got.size(0) == 24) {
       got = got * real_T;
@@ -157,7 +153,7 @@ TEST(Version1, ComesInFusedAndIsTrainedSplit) {
   ForwardResult result;
   engine.forward(batch, options, result);
   const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
-  EXPECT_LE(worst_difference(to_tensor(result.logits, 3), logits_of(pass, model, {}, options.rows)), kTolerance);
+  EXPECT_LE(worst_difference(to_tensor(result.logits, 3), logits_of(pass, model, options.rows)), kTolerance);
 
   const TemporaryFolder trained;
   write_safetensors(trained.path("model.safetensors"), to_views(model));

@@ -37,7 +37,7 @@ TEST(TensorTable, HasTheNamesAndShapesOfTheModel) {
   for (const auto& [name, form] : form_cases()) {
     Model model = make_model(form);
     std::vector<std::pair<std::string, Shape>> expected, got;
-    for (const TensorSpec& spec : list_tensors(form.config, form.head, form.labels)) {
+    for (const TensorSpec& spec : list_tensors(form.config, facts_of(form.head), form.labels)) {
       const bool is_read = spec.name != "embeddings.position_embeddings.weight" || form.reads_positions();
       if (is_read) expected.emplace_back(spec.name, spec.shape);
     }

@@ -247,7 +247,7 @@ TEST(TaskLogits, OfMentionsAreThoseOfTheEngine) {
   ForwardOptions options;
   for (size_t m = 0; m < batch.right_M.size(); ++m) {
     const auto begin = batch.mention_rows.begin();
-    options.mentions.push_back(
+    options.groups.push_back(
         {batch.mention_sequences_M[m], {begin + batch.mentions[m], begin + batch.mentions[m + 1]}});
   }
   Batch input;

@@ -17,8 +17,9 @@ bool has(const std::string& text, const std::string& part) {
 class ModelCards : public testing::Test {
  protected:
   ModelCards() { run_.make_whole(); }
+  // `config` is a JSON object, without the key that every configuration must have.
   std::string card_of(const std::string& config) const {
-    run_.write("config.json", config);
+    run_.write("config.json", "{\"vocab_size\": 50, " + config.substr(1));
     return make_model_card(run_.record());
   }
   const RunCase run_;
@@ -85,13 +86,17 @@ TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
       "false, "
       "\"mask_decoder_passes\": 0}");
   EXPECT_TRUE(has(passes, "library_name: transformers"));
-  for (const char* key :
-       {"\"norm_first\": true", "\"pos_att_type\": \"c2p|p2c|p2p\"", "\"own_decoder_layers\": true"}) {
+  for (const char* key : {"\"norm_first\": true", "\"relative_attention\": true, \"pos_att_type\": \"c2p|p2c|p2p\"",
+                          "\"own_decoder_layers\": true"}) {
     const std::string card = card_of(
         std::string("{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], ") + key + "}");
     EXPECT_TRUE(has(card, "nothing else computes it") && has(card, "library_name: deberta")) << key;
     EXPECT_FALSE(has(card, "deberta fill") || has(card, "from_pretrained")) << key;
   }
+  const std::string unread = card_of(
+      "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], \"own_decoder_layers\": true, "
+      "\"mask_decoder_passes\": 0}");
+  EXPECT_TRUE(has(unread, "deberta fill -m MODEL")) << "the layers of a decoder that never runs";
   const std::string classifier = card_of(
       "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForSequenceClassification\"], "
       "\"own_decoder_layers\": true}");

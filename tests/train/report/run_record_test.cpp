@@ -94,6 +94,16 @@ TEST(RunRecords, OfAPairHaveTheConfigurationOfTheDiscriminator) {
   EXPECT_TRUE(run.record().config.has_value());
 }
 
+TEST(RunRecords, OfAWrongConfigurationHaveNoneAndSaySo) {
+  const RunCase run;
+  run.make_whole();
+  run.write("config.json", "{\"hidden_size\": 12}");
+  const RunRecord record = run.record();
+  EXPECT_FALSE(record.config.has_value());
+  ASSERT_EQ(record.damage.size(), 1u);
+  EXPECT_NE(record.damage[0].find("config.json: vocab_size"), std::string::npos) << record.damage[0];
+}
+
 TEST(RunRecords, AreNamedAfterTheFolder) {
   for (const char* folder : {"a/model", "a/model/", "a/b/../model", "model"})
     EXPECT_EQ(RunRecord{.folder = folder}.name(), "model") << folder;

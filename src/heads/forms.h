@@ -1,0 +1,16 @@
+// What a configuration and a head say together of the form of a model.
+#pragma once
+#include <string>
+
+#include "deberta/config.h"
+#include "heads/head_facts.h"
+
+namespace deberta {
+
+// Whether its logits come from the mask decoder, where the weights have the position table that this reads.
+bool predicts_by_decoder(const ModelConfig& config, const HeadFacts& head);
+
+// Why the engine does not compute models of this form, which only the trainer has; empty: it does.
+std::string find_foreign_form(const ModelConfig& config, const HeadFacts& head);
+
+}  // namespace deberta

@@ -1,0 +1,26 @@
+// A row of a table of tensors: those of the encoder are in checkpoint/tensor_rows.cpp, those of each head beside the
+// head's other facts (head_facts.cpp).
+#pragma once
+#include <string_view>
+
+#include "deberta/config.h"
+
+namespace deberta {
+
+struct TensorRow {
+  using Condition = bool (*)(const ModelConfig&);
+  static constexpr bool always(const ModelConfig&) { return true; }
+  static constexpr bool never(const ModelConfig&) { return false; }
+
+  std::string_view name;   // canonical; of a layer, with {n} in place of its number
+  std::string_view shape;  // dimensions with commas between; products and quotients of numbers and of the letters:
+                           // V vocabulary  E embedding  D hidden  H heads  K head size  F feed-forward  R relative rows
+                           // P absolute positions  Y token types  C classes  W convolution width  G convolution groups
+  Condition exists = always;       // a model of this configuration may have it
+  Condition is_required = always;  // ... and must
+  std::string_view key = {};       // the configuration key that decides it, for messages; may be empty
+  std::string_view alias = {};     // another name in files (transformers' language-model head); may be empty
+  bool may_accompany = false;      // of a head: published files carry it beside another head, it is never unexpected
+};
+
+}  // namespace deberta
