@@ -6,7 +6,15 @@
 
 namespace deberta {
 
-enum class Head { kNone, kSequence, kToken, kTokenOriginal, kSpan, kMaskedLm, kReplacedToken };
+enum class Head {
+  kNone,           // the hidden states are the answer
+  kSequence,       // classes of each sequence, or one number or several
+  kToken,          // classes of each token
+  kTokenOriginal,  // the same, as the original code has it: with a projection; of ReCoRD also of mentions
+  kSpan,           // where an answer begins and ends
+  kMaskedLm,       // words: masked ones, or what comes next (ModelConfig::is_causal)
+  kReplacedToken,  // which tokens were replaced
+};
 
 // A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).
 DEBERTA_API std::string_view to_string(Head head);
