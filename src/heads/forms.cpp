@@ -1,3 +1,4 @@
+// Forms that are trained here and served by nothing else, and when a model predicts through its mask decoder.
 #include "heads/forms.h"
 
 #include <fmt/format.h>

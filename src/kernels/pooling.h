@@ -1,5 +1,5 @@
-// One row for each sequence, of the hidden states h_t of its tokens, and one for each group of rows. Of a sequence those
-// tokens count that no mask hides, [CLS] and [SEP] among them; of pairs both texts do.
+// One row for each sequence, from the hidden states h_t of its tokens, and one for each group of rows. A token counts
+// unless a mask hides it, [CLS] and [SEP] too; in a pair both texts count.
 //   first      h_0, whatever the mask
 //   mean       sum of h_t / n
 //   max        of each column the largest h_t
