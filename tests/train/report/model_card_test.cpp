@@ -17,9 +17,10 @@ bool has(const std::string& text, const std::string& part) {
 class ModelCards : public testing::Test {
  protected:
   ModelCards() { run_.make_whole(); }
-  // `config` is a JSON object, without the key that every configuration must have.
+  // `config` is a JSON object, without the keys that every configuration must have.
   std::string card_of(const std::string& config) const {
-    run_.write("config.json", "{\"vocab_size\": 50, " + config.substr(1));
+    run_.write("config.json",
+               R"({"vocab_size": 50, "num_hidden_layers": 2, "num_attention_heads": 2, )" + config.substr(1));
     return make_model_card(run_.record());
   }
   const RunCase run_;

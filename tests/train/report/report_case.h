@@ -51,8 +51,8 @@ class RunCase {
     add_checkpoint(state);
     write(kResultsName, "{\"steps\": 20, \"tokens\": 1280, \"train_runtime\": 3.5, \"eval_accuracy\": 0.5}");
     write("config.json",
-          "{\"model_type\": \"deberta-v2\", \"vocab_size\": 50, \"architectures\": [\"DebertaV2ForMaskedLM\"], "
-          "\"position_biased_input\": false}");
+          "{\"model_type\": \"deberta-v2\", \"vocab_size\": 50, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "
+          "\"architectures\": [\"DebertaV2ForMaskedLM\"], \"position_biased_input\": false}");
   }
   RunRecord record() const { return load_run_record(path()); }
 

@@ -17,7 +17,7 @@ TEST(RunRecords, HaveWhatTheFolderTells) {
   const RunCase run;
   run.make_whole();
   const RunRecord record = run.record();
-  EXPECT_TRUE(record.damage.empty());
+  EXPECT_TRUE(record.damage.empty()) << record.damage.front();
   EXPECT_EQ(record.metric_names(), (std::vector<std::string>{"loss", "learning_rate", "grad_norm", "tokens_per_s",
                                                              "tokens", "eval_accuracy"}));
   EXPECT_EQ(record.series("loss"), (std::vector<Point>{{10, 2.5}, {20, 2.25}}));
