@@ -1,8 +1,10 @@
 // What computes the passes of a Model: the engine (model.cpp), or other code in its place (model_access.h).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/device_memory.h"
 #include "deberta/model.h"
 #include "engine/variant.h"
 
@@ -26,7 +28,8 @@ class Computation {
 };
 
 // The engine's model of a variant whose tensors have been checked: what Model::load makes once it has found the
-// variant. Throws kUncalibrated, kKernels, kOutOfMemory.
-Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options);
+// variant. `memory`: of the device that it runs on; null: the host. Throws kUncalibrated, kKernels, kOutOfMemory.
+Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options,
+                        std::shared_ptr<DeviceMemory> memory);
 
 }  // namespace deberta

@@ -29,8 +29,8 @@ void embed(const Pass& pass, const Workspace& space) {
   p.word = pass.weights.word;
   p.type = pass.weights.type;
   if (pass.config.position_biased_input) p.position = pass.weights.position;
-  p.ids_T = batch.ids_T.data();
-  p.type_ids_T = batch.type_ids_T.empty() ? nullptr : batch.type_ids_T.data();
+  p.ids_T = space.ids_T;
+  p.type_ids_T = space.type_ids_T;
   p.position_ids_T = space.positions_T;
   p.tokens = batch.tokens();
   p.columns = as_size(pass.config.embedding_size);
@@ -79,7 +79,7 @@ void keep_hidden(const Pass& pass, size_t layer, const Workspace& space, Forward
   Hidden* hidden = find_kept(pass, layer, result);
   if (hidden == nullptr) return;
   hidden->layer = static_cast<int32_t>(layer);
-  hidden->rows_TD.assign(space.hidden_TD, space.hidden_TD + pass.batch.tokens() * as_size(pass.config.hidden_size));
+  copy_to_host(pass, space.hidden_TD, pass.batch.tokens() * as_size(pass.config.hidden_size), hidden->rows_TD);
 }
 
 void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult& result) {
@@ -96,8 +96,8 @@ void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult
 
 }  // namespace
 
-void run_forward(const Pass& pass, Arena& arena, ForwardResult& result) {
-  const Workspace space = make_workspace(pass, arena);
+void run_forward(const Pass& pass, PassMemory& memory, ForwardResult& result) {
+  const Workspace space = make_workspace(pass, memory);
   const size_t last = pass.weights.layers.size();
   const bool has_decoder = runs_mask_decoder(pass);
   result.hidden.resize(pass.options.layers.size());

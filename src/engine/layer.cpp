@@ -58,8 +58,7 @@ void query_layer(const Pass& pass, const LayerStep& step, const QueryRows& queri
 }
 
 void encoder_layer(const Pass& pass, const LayerStep& step, const Workspace& space) {
-  const QueryRows every_token{.states = hidden_states(pass, space),
-                              .mask_N = pass.batch.mask_T.empty() ? nullptr : pass.batch.mask_T.data()};
+  const QueryRows every_token{.states = hidden_states(pass, space), .mask_N = space.mask_T};
   project_keys_values(pass, step.layer, space);
   query_layer(pass, step, every_token, space);
 }

@@ -3,27 +3,27 @@
 
 #include "engine/query_rows.h"
 #include "kernels/embedding.h"
+#include "kernels/row_moves.h"
 
 namespace deberta {
 namespace {
 
 // z = position[p] + h: no norm, no mask.
 void start_states(const Pass& pass, const QueryRows& queries, const Workspace& space) {
-  const bool has_rows = !pass.options.rows.empty();
-  const size_t hidden = as_size(pass.config.hidden_size);
   EmbeddingParams p{};
   p.word = pass.weights.position;
-  p.ids_T = has_rows ? space.query_table_rows_N : space.positions_T;
+  p.ids_T = pass.options.rows.empty() ? space.positions_T : space.query_table_rows_N.device;
   p.tokens = queries.states.rows;
-  p.columns = hidden;
+  p.columns = as_size(pass.config.hidden_size);
   p.x_TE = queries.states.x_TD;
   p.parallel = pass.parallel;
   embedding(pass.kernels, p);
-  for (size_t n = 0; n < queries.states.rows; ++n) {
-    const float* h_D = space.hidden_TD + (has_rows ? as_size(pass.options.rows[n]) : n) * hidden;
-    float* z_D = queries.states.x_TD + n * hidden;
-    for (size_t d = 0; d < hidden; ++d) z_D[d] += h_D[d];
-  }
+  add_rows(pass.kernels, {.x = space.hidden_TD,
+                          .rows_N = space.rows_N,
+                          .rows = queries.states.rows,
+                          .columns = p.columns,
+                          .y = queries.states.x_TD,
+                          .parallel = pass.parallel});
 }
 
 }  // namespace

@@ -93,10 +93,11 @@ bool has_relative_term(const ModelConfig& config) {
 
 class EngineComputation : public Computation {
  public:
-  EngineComputation(const Checkpoint& from, const Variant& of, const ModelOptions& options, Calibration calibration)
+  EngineComputation(const Checkpoint& from, const Variant& of, const ModelOptions& options, Calibration calibration,
+                    const KernelSet& kernels)
       : variant_(of),
         checkpoint_(from),
-        kernels_(select_kernels(options.kernels)),
+        kernels_(kernels),
         empty_rows_(options.empty_rows),
         lut_params_{of.config.position_buckets, of.config.max_relative_positions,
                     options.distance == DistanceRule::kOriginal, kFirstLength},
@@ -129,7 +130,7 @@ class EngineComputation : public Computation {
   RelLutParams lut_params_;
   ThreadPool pool_;
   ModelWeights weights_;
-  Arena arena_;
+  PassMemory memory_{kernels_.memory};
   std::optional<RelLut> lut_;
 };
 
@@ -150,7 +151,7 @@ void EngineComputation::forward(const Batch& batch, const ForwardOptions& option
                   .options = options,
                   .empty_rows = empty_rows_,
                   .ranges = collector ? &*collector : nullptr};
-  run_forward(pass, arena_, result);
+  run_forward(pass, memory_, result);
 }
 
 std::string EngineComputation::check_report() const {
@@ -201,16 +202,19 @@ Model& Model::operator=(Model&& other) noexcept {
   return *this;
 }
 
-Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options) {
+Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options,
+                        std::shared_ptr<DeviceMemory> memory) {
   check_memory(checkpoint, variant, memory_limit_bytes());
+  KernelSet kernels = select_kernels(options.kernels);
+  kernels.memory = std::move(memory);
   auto engine = std::make_unique<EngineComputation>(checkpoint, variant, options,
-                                                    find_calibration(checkpoint, variant.config, options));
+                                                    find_calibration(checkpoint, variant.config, options), kernels);
   const int64_t labels = engine->labels();
   return make_model(variant, labels, std::move(engine));
 }
 
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
-  return load_engine_model(checkpoint, find_variant(checkpoint, config, options.mask_decoder), options);
+  return load_engine_model(checkpoint, find_variant(checkpoint, config, options.mask_decoder), options, nullptr);
 }
 
 Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation) {

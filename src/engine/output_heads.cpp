@@ -4,12 +4,12 @@
 #include "engine/output_heads.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "checkpoint/tensor_table.h"
 #include "engine/activation.h"
 #include "engine/weight_loader.h"
 #include "kernels/pooling.h"
+#include "kernels/row_moves.h"
 
 namespace deberta {
 namespace {
@@ -20,22 +20,39 @@ KernelActivation inner_activation(const Pass& pass) {
   return to_kernel(pass.head.facts->activation(pass.config));
 }
 
-PoolingInput pooling_input(const Pass& pass, const float* hidden_TD) {
+PoolingInput pooling_input(const Pass& pass, const Workspace& space) {
   return {.pooling = to_kernel(pass.config.classifier_pooling),
-          .hidden_TD = hidden_TD,
+          .hidden_TD = space.hidden_TD,
           .columns = as_size(pass.config.hidden_size),
           .starts = pass.batch.starts,
-          .mask_T = pass.batch.mask_T.empty() ? nullptr : pass.batch.mask_T.data(),
+          .mask_T = space.mask_T,
           .query_D = pass.weights.head.pooling_query_D};
 }
 
-const float* gather_rows(const Pass& pass, const float* hidden_TD, float* rows_ND) {
-  if (pass.options.rows.empty()) return hidden_TD;
-  const size_t hidden = as_size(pass.config.hidden_size);
-  for (size_t n = 0; n < pass.options.rows.size(); ++n) {
-    std::copy_n(hidden_TD + as_size(pass.options.rows[n]) * hidden, hidden, rows_ND + n * hidden);
-  }
-  return rows_ND;
+// Rows of the hidden states, into the head's buffer.
+RowMoveParams to_head_rows(const Pass& pass, const Workspace& space, const int32_t* rows_N) {
+  return {.x = space.hidden_TD,
+          .rows_N = rows_N,
+          .rows = head_rows(pass),
+          .columns = as_size(pass.config.hidden_size),
+          .y = space.head_rows_ND,
+          .parallel = pass.parallel};
+}
+
+// The rows asked for.
+const float* find_rows(const Pass& pass, const Workspace& space) {
+  if (pass.options.rows.empty()) return space.hidden_TD;
+  gather_rows(pass.kernels, to_head_rows(pass, space, space.rows_N));
+  return space.head_rows_ND;
+}
+
+// Where an operation writes a result: there, or into the buffer that finish_result() then copies.
+float* begin_result(float* buffer, size_t count, std::vector<float>& result) {
+  result.resize(count);
+  return buffer != nullptr ? buffer : result.data();
+}
+void finish_result(const Pass& pass, const float* buffer, std::vector<float>& result) {
+  if (buffer != nullptr) copy_to_host(pass, buffer, result.size(), result);
 }
 
 // ---- no head
@@ -56,19 +73,28 @@ HeadWeights load_sequence_head(WeightLoader& loader) {
   return w;
 }
 
+// Whether any token of sequence b counts.
+bool has_rows_to_pool(const Pass& pass, size_t b) {
+  const PoolingInput input{.pooling = to_kernel(pass.config.classifier_pooling),
+                           .starts = pass.batch.starts,
+                           .mask_T = pass.batch.mask_T.empty() ? nullptr : pass.batch.mask_T.data()};
+  return has_rows_to_pool(input, b);
+}
+
 // classifier( act( dense( pooled ) ) ). A sequence without tokens to pool has no answer: its results are zeros.
 void compute_sequence_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const size_t sequences = pass.batch.sequences();
   const size_t hidden = as_size(pass.config.hidden_size);
   float* rows_BD = space.head_rows_ND;
-  const PoolingInput input = pooling_input(pass, space.hidden_TD);
-  pool_rows(pass.kernels, input, {.pooled_BD = rows_BD, .weights_T = space.pooling_weights_T}, pass.parallel);
-  result.pooled_BD.resize(sequences * hidden);
+  pool_rows(pass.kernels, pooling_input(pass, space), {.pooled_BD = rows_BD, .weights_T = space.pooling_weights_T},
+            pass.parallel);
+  float* pooled_BD = begin_result(space.pooled_BD, sequences * hidden, result.pooled_BD);
   apply_linear(pass, pass.weights.head.dense,
-               {.x = rows_BD, .rows = sequences, .activation = inner_activation(pass), .y = result.pooled_BD.data()});
-  apply_output_layer(pass, {.x = result.pooled_BD.data(), .rows = sequences}, result);
+               {.x = rows_BD, .rows = sequences, .activation = inner_activation(pass), .y = pooled_BD});
+  apply_output_layer(pass, {.x = pooled_BD, .rows = sequences}, space, result);
+  finish_result(pass, space.pooled_BD, result.pooled_BD);
   for (size_t b = 0; b < sequences; ++b) {
-    if (has_rows_to_pool(input, b)) continue;
+    if (has_rows_to_pool(pass, b)) continue;
     std::fill_n(&result.pooled_BD[b * hidden], hidden, 0.0f);
     std::fill_n(&result.logits[b * result.logits_columns], result.logits_columns, 0.0f);
   }
@@ -89,8 +115,7 @@ HeadWeights load_span_head(WeightLoader& loader) {
 
 // classifier(h) of the rows asked for.
 void compute_token_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
-  apply_output_layer(pass, {.x = gather_rows(pass, space.hidden_TD, space.head_rows_ND), .rows = head_rows(pass)},
-                     result);
+  apply_output_layer(pass, {.x = find_rows(pass, space), .rows = head_rows(pass)}, space, result);
 }
 
 // ---- words
@@ -109,14 +134,14 @@ HeadWeights load_language_head(WeightLoader& loader) {
 // LN( act( dense(h) ) ) . word^T + bias: the output table is the input table.
 void compute_language_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const HeadWeights& head = pass.weights.head;
-  const float* x_ND =
-      runs_mask_decoder(pass) ? space.head_rows_ND : gather_rows(pass, space.hidden_TD, space.head_rows_ND);
+  const float* x_ND = runs_mask_decoder(pass) ? space.head_rows_ND : find_rows(pass, space);
   const States inner{.x_TD = space.head_inner_ND, .operand = space.head_operand, .rows = head_rows(pass)};
   apply_linear(pass, head.dense,
                {.x = x_ND, .rows = inner.rows, .activation = inner_activation(pass), .y = space.head_inner_ND});
   apply_norm(pass, head.norm, inner, {});
   make_operand(pass, head.classifier, inner);
-  apply_output_layer(pass, {.x = space.head_inner_ND, .operand = space.head_operand, .rows = inner.rows}, result);
+  apply_output_layer(pass, {.x = space.head_inner_ND, .operand = space.head_operand, .rows = inner.rows}, space,
+                     result);
 }
 
 // ---- replaced tokens
@@ -130,25 +155,27 @@ HeadWeights load_replaced_token_head(WeightLoader& loader) {
 }
 
 // h_CLS + h of the rows asked for.
-void add_first(const Pass& pass, const float* hidden_TD, size_t rows, float* rows_ND) {
-  const size_t hidden = as_size(pass.config.hidden_size);
+void add_first(const Pass& pass, const Workspace& space) {
+  const size_t rows = head_rows(pass);
   size_t sequence = 0;
   for (size_t n = 0; n < rows; ++n) {
     const size_t row = pass.options.rows.empty() ? n : as_size(pass.options.rows[n]);
     while (as_size(pass.batch.starts[sequence + 1]) <= row) ++sequence;
-    const float* first_D = hidden_TD + as_size(pass.batch.starts[sequence]) * hidden;
-    for (size_t d = 0; d < hidden; ++d) rows_ND[n * hidden + d] = first_D[d] + hidden_TD[row * hidden + d];
+    space.first_rows_N.host[n] = pass.batch.starts[sequence];
   }
+  upload(pass, space.first_rows_N, rows);
+  gather_rows(pass.kernels, to_head_rows(pass, space, space.first_rows_N.device));
+  add_rows(pass.kernels, to_head_rows(pass, space, space.rows_N));
 }
 
 // classifier( act( dense( LN(h_CLS + h) ) ) ): above 0 where a token was replaced.
 void compute_replaced_token_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const size_t rows = head_rows(pass);
-  add_first(pass, space.hidden_TD, rows, space.head_rows_ND);
+  add_first(pass, space);
   apply_norm(pass, pass.weights.head.norm, {.x_TD = space.head_rows_ND, .rows = rows}, {});
   apply_linear(pass, pass.weights.head.dense,
                {.x = space.head_rows_ND, .rows = rows, .activation = inner_activation(pass), .y = space.head_inner_ND});
-  apply_output_layer(pass, {.x = space.head_inner_ND, .rows = rows}, result);
+  apply_output_layer(pass, {.x = space.head_inner_ND, .rows = rows}, space, result);
 }
 
 // ---- the original's tokens, or the mentions that its groups of pieces are
@@ -160,36 +187,28 @@ HeadWeights load_original_token_head(WeightLoader& loader) {
   return w;
 }
 
-// Weights of the pieces: softmax of h . h_CLS / sqrt(D).
-std::vector<double> weigh_pieces(const Pass& pass, const float* hidden_TD, const TokenGroup& mention) {
-  const size_t hidden = as_size(pass.config.hidden_size);
-  const float* first_D = hidden_TD + as_size(pass.batch.starts[as_size(mention.sequence)]) * hidden;
-  std::vector<double> weights;
-  for (const int32_t row : mention.rows) {
-    const float* h_D = hidden_TD + as_size(row) * hidden;
-    double sum = 0;
-    for (size_t d = 0; d < hidden; ++d) sum += double{h_D[d]} * double{first_D[d]};
-    weights.push_back(sum / std::sqrt(static_cast<double>(hidden)));
+// One row for each mention: its pieces, weighed by the softmax of h . h_CLS / sqrt(D).
+void pool_mentions(const Pass& pass, const Workspace& space) {
+  const std::vector<TokenGroup>& mentions = pass.options.groups;
+  size_t rows = 0;
+  for (size_t n = 0; n < mentions.size(); ++n) {
+    space.group_starts.host[n] = static_cast<int32_t>(rows);
+    space.first_rows_N.host[n] = pass.batch.starts[as_size(mentions[n].sequence)];
+    for (const int32_t row : mentions[n].rows) space.group_rows.host[rows++] = row;
   }
-  const double largest = *std::max_element(weights.begin(), weights.end());
-  double total = 0;
-  for (double& weight : weights) total += weight = std::exp(weight - largest);
-  for (double& weight : weights) weight /= total;
-  return weights;
-}
-
-void gather_mention(const Pass& pass, const float* hidden_TD, const TokenGroup& mention, float* row_D) {
-  const size_t hidden = as_size(pass.config.hidden_size);
-  std::fill_n(row_D, hidden, 0.0f);
-  if (mention.rows.empty()) return;
-  const std::vector<double> weights = weigh_pieces(pass, hidden_TD, mention);
-  for (size_t d = 0; d < hidden; ++d) {
-    double sum = 0;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      sum += weights[i] * double{hidden_TD[as_size(mention.rows[i]) * hidden + d]};
-    }
-    row_D[d] = static_cast<float>(sum);
-  }
+  space.group_starts.host[mentions.size()] = static_cast<int32_t>(rows);
+  upload(pass, space.group_starts, mentions.size() + 1);
+  upload(pass, space.group_rows, rows);
+  upload(pass, space.first_rows_N, mentions.size());
+  pool_groups(pass.kernels, {.hidden_TD = space.hidden_TD,
+                             .columns = as_size(pass.config.hidden_size),
+                             .group_starts = space.group_starts.device,
+                             .rows = space.group_rows.device,
+                             .query_rows_N = space.first_rows_N.device,
+                             .groups = mentions.size(),
+                             .weights = space.group_weights,
+                             .pooled_ND = space.head_rows_ND,
+                             .parallel = pass.parallel});
 }
 
 // classifier( gelu( proj(h) ) ), gelu whatever hidden_act says; h of the rows asked for, or of each mention.
@@ -197,13 +216,11 @@ void compute_original_token_head(const Pass& pass, const Workspace& space, Forwa
   const std::vector<TokenGroup>& mentions = pass.options.groups;
   const size_t rows = head_rows(pass);
   const float* x_ND = space.head_rows_ND;
-  if (mentions.empty()) x_ND = gather_rows(pass, space.hidden_TD, space.head_rows_ND);
-  for (size_t n = 0; n < mentions.size(); ++n) {
-    gather_mention(pass, space.hidden_TD, mentions[n], space.head_rows_ND + n * as_size(pass.config.hidden_size));
-  }
+  if (mentions.empty()) x_ND = find_rows(pass, space);
+  if (!mentions.empty()) pool_mentions(pass, space);
   apply_linear(pass, pass.weights.head.dense,
                {.x = x_ND, .rows = rows, .activation = inner_activation(pass), .y = space.head_inner_ND});
-  apply_output_layer(pass, {.x = space.head_inner_ND, .rows = rows}, result);
+  apply_output_layer(pass, {.x = space.head_inner_ND, .rows = rows}, space, result);
   const size_t classes = result.logits_columns;
   for (size_t n = 0; n < mentions.size(); ++n) {
     if (mentions[n].rows.empty()) std::fill_n(&result.logits[n * classes], classes, kNoPieces);
@@ -251,13 +268,25 @@ size_t head_inner_columns(const Pass& pass) {
   return head.inner == HeadInner::kNone || is_result ? 0 : pass.weights.head.dense.weights.outputs;
 }
 
-void apply_output_layer(const Pass& pass, LinearStep input, ForwardResult& result) {
+const float* find_group_rows(const Pass& pass, const Workspace& space) {
+  size_t rows = 0;
+  for (const TokenGroup& group : pass.options.groups) {
+    for (const int32_t row : group.rows) space.group_rows.host[rows++] = row;
+  }
+  upload(pass, space.group_rows, rows);
+  RowMoveParams move = to_head_rows(pass, space, space.group_rows.device);
+  move.rows = rows;
+  gather_rows(pass.kernels, move);
+  return space.head_rows_ND;
+}
+
+void apply_output_layer(const Pass& pass, LinearStep input, const Workspace& space, ForwardResult& result) {
   const Linear& classifier = pass.weights.head.classifier;
   result.logits_rows = input.rows;
   result.logits_columns = classifier.weights.outputs;
-  result.logits.resize(result.logits_rows * result.logits_columns);
-  input.y = result.logits.data();
+  input.y = begin_result(space.logits_NC, result.logits_rows * result.logits_columns, result.logits);
   apply_linear(pass, classifier, input);
+  finish_result(pass, space.logits_NC, result.logits);
 }
 
 }  // namespace deberta

@@ -14,8 +14,11 @@ size_t head_rows(const Pass& pass);
 size_t head_columns(const Pass& pass);
 size_t head_inner_columns(const Pass& pass);
 
+// The states of each group's rows, side by side: of heads whose groups have as many rows each.
+const float* find_group_rows(const Pass& pass, const Workspace& space);
+
 // What a computing function of a head ends with: the head's output layer on `input`, all but its y. Heads are fp32, but
 // for the word table of a language model.
-void apply_output_layer(const Pass& pass, LinearStep input, ForwardResult& result);
+void apply_output_layer(const Pass& pass, LinearStep input, const Workspace& space, ForwardResult& result);
 
 }  // namespace deberta

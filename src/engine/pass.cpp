@@ -35,7 +35,11 @@ struct LinearInput {
 
 // x W^T + b; the caller sets the destination.
 GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& input) {
-  if (pass.ranges != nullptr) pass.ranges->record(linear, input.x, input.rows);
+  if (pass.ranges != nullptr) {
+    std::vector<float> x;
+    copy_to_host(pass, input.x, input.rows * linear.weights.depth, x);
+    pass.ranges->record(linear, x.data(), input.rows);
+  }
   GemmParams p{};
   p.a_MK = input.x;
   p.rows = input.rows;
@@ -77,6 +81,12 @@ void write_to(std::byte* data, const Pass& pass, GemmParams& p) {
 }
 
 }  // namespace
+
+void copy_to_host(const Pass& pass, const float* values, size_t count, std::vector<float>& host) {
+  if (pass.kernels.memory == nullptr) return host.assign(values, values + count);
+  host.resize(count);
+  pass.kernels.memory->copy_out(host.data(), values, count * sizeof(float));
+}
 
 OperandRows OperandRows::from(size_t row, const Linear& consumer) const {
   if (data == nullptr) return *this;

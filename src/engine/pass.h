@@ -39,6 +39,9 @@ struct Pass {
   size_t intermediate_bytes(size_t columns) const { return intermediate_stride(columns) * attention_element_bytes(); }
 };
 
+// What operations have written, for the host.
+void copy_to_host(const Pass& pass, const float* values, size_t count, std::vector<float>& host);
+
 // The logits come from the enhanced mask decoder, not from h_N.
 inline bool runs_mask_decoder(const Pass& pass) {
   return pass.weights.has_mask_decoder && pass.options.wants_logits;

@@ -1,7 +1,7 @@
 // N query rows  D hidden
 #include "engine/query_rows.h"
 
-#include <algorithm>
+#include "kernels/row_moves.h"
 
 namespace deberta {
 namespace {
@@ -12,10 +12,10 @@ class Chooser {
   Chooser(const Pass& pass, const Workspace& space) : batch_(pass.batch), space_(space) {}
   void begin_sequence(size_t b) { space_.query_starts[b] = static_cast<int32_t>(count_); }
   void add(size_t b, int32_t row) {
-    space_.query_rows_N[count_] = row;
-    space_.query_positions_N[count_] = row - batch_.starts[b];
-    space_.query_table_rows_N[count_] = space_.positions_T[row];
-    space_.query_mask_N[count_] = batch_.mask_T.empty() ? uint8_t{1} : batch_.mask_T[as_size(row)];
+    space_.query_rows_N.host[count_] = row;
+    space_.query_positions_N.host[count_] = row - batch_.starts[b];
+    space_.query_table_rows_N.host[count_] = space_.host_positions_T[row];
+    space_.query_mask_N.host[count_] = batch_.mask_T.empty() ? uint8_t{1} : batch_.mask_T[as_size(row)];
     ++count_;
   }
   size_t count() const { return count_; }
@@ -44,7 +44,7 @@ QueryRows choose_queries(const Pass& pass, const Workspace& space) {
   QueryRows queries{.states = {.x_TD = space.head_rows_ND, .operand = space.head_operand}};
   if (!reads_some_rows(pass)) {
     queries.states.rows = batch.tokens();
-    queries.mask_N = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
+    queries.mask_N = space.mask_T;
     return queries;
   }
   Chooser chooser(pass, space);
@@ -60,21 +60,31 @@ QueryRows choose_queries(const Pass& pass, const Workspace& space) {
   }
   chooser.begin_sequence(batch.sequences());
   queries.states.rows = chooser.count();
+  upload(pass, space.query_rows_N, chooser.count());
+  upload(pass, space.query_positions_N, chooser.count());
+  upload(pass, space.query_table_rows_N, chooser.count());
+  upload(pass, space.query_mask_N, chooser.count());
   queries.starts = space.query_starts;
-  queries.positions_N = space.query_positions_N;
-  queries.mask_N = space.query_mask_N;
+  queries.positions_N = space.query_positions_N.device;
+  queries.mask_N = space.query_mask_N.device;
   return queries;
 }
 
 void run_layer_for_rows(const Pass& pass, const LayerWeights& layer, const Workspace& space) {
-  const size_t hidden = as_size(pass.config.hidden_size);
   const QueryRows queries = choose_queries(pass, space);
-  const auto state_D = [&](size_t n) { return space.hidden_TD + as_size(space.query_rows_N[n]) * hidden; };
-  for (size_t n = 0; n < queries.states.rows; ++n) std::copy_n(state_D(n), hidden, queries.states.x_TD + n * hidden);
+  RowMoveParams move{.x = space.hidden_TD,
+                     .rows_N = space.query_rows_N.device,
+                     .rows = queries.states.rows,
+                     .columns = as_size(pass.config.hidden_size),
+                     .y = queries.states.x_TD,
+                     .parallel = pass.parallel};
+  gather_rows(pass.kernels, move);
   make_operand(pass, layer.query, queries.states);
   project_keys_values(pass, layer, space);
   query_layer(pass, {.layer = layer}, queries, space);
-  for (size_t n = 0; n < queries.states.rows; ++n) std::copy_n(queries.states.x_TD + n * hidden, hidden, state_D(n));
+  move.x = queries.states.x_TD;
+  move.y = space.hidden_TD;
+  scatter_rows(pass.kernels, move);
 }
 
 }  // namespace deberta

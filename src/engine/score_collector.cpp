@@ -6,23 +6,36 @@ namespace deberta {
 ScoreCollector::ScoreCollector(const Pass& pass, const LayerWeights& layer) : pass_(pass) {
   if (!pass.options.wants_scores) return;
   for (size_t b = 0; b < pass.batch.sequences(); ++b) count_ += size_of(b);
-  c2c_.resize(count_);
-  if (layer.kr.has_data()) c2p_.resize(count_);
-  if (layer.qr.has_data()) p2c_.resize(count_);
-  probabilities_.resize(count_);
+  plan(c2c_);
+  if (layer.kr.has_data()) plan(c2p_);
+  if (layer.qr.has_data()) plan(p2c_);
+  plan(probabilities_);
 }
 
-AttentionScoreOutputs ScoreCollector::outputs() {
-  const auto data = [](std::vector<float>& x) { return x.empty() ? nullptr : x.data(); };
-  return {data(c2c_), data(c2p_), data(p2c_), data(probabilities_)};
+void ScoreCollector::plan(Scores& scores) {
+  if (count_ == 0) return;
+  scores.host.resize(count_);
+  scores.data = scores.host.data();
+  if (pass_.kernels.memory == nullptr) return;
+  scores.buffer = Arena(pass_.kernels.memory);
+  scores.buffer.reserve(Arena::bytes_for<float>(count_));
+  scores.data = scores.buffer.take<float>(count_);
 }
 
-void ScoreCollector::append_to(ForwardResult& result, size_t layer) const {
+AttentionScoreOutputs ScoreCollector::outputs() const {
+  return {c2c_.data, c2p_.data, p2c_.data, probabilities_.data};
+}
+
+void ScoreCollector::append_to(ForwardResult& result, size_t layer) {
   if (!pass_.options.wants_scores) return;
+  for (Scores* scores : {&c2c_, &c2p_, &p2c_, &probabilities_}) {
+    if (scores->data != scores->host.data()) copy_to_host(pass_, scores->data, count_, scores->host);
+  }
   size_t begin = 0;
   for (size_t b = 0; b < pass_.batch.sequences(); ++b) {
     const size_t end = begin + size_of(b);
-    const auto part = [&](const std::vector<float>& x) {
+    const auto part = [&](const Scores& scores) {
+      const std::vector<float>& x = scores.host;
       if (x.empty()) return std::vector<float>{};
       return std::vector<float>(x.begin() + static_cast<std::ptrdiff_t>(begin),
                                 x.begin() + static_cast<std::ptrdiff_t>(end));

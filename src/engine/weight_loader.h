@@ -11,6 +11,12 @@
 
 namespace deberta {
 
+// The relative table before its projections; no rows: the model has none.
+struct RelativeRows {
+  const float* data = nullptr;
+  size_t rows = 0;
+};
+
 class WeightLoader {
  public:
   WeightLoader(const Checkpoint& checkpoint, const ModelConfig& config, Precision precision, const KernelSet& kernels,
@@ -31,20 +37,21 @@ class WeightLoader {
   Norm norm(const std::string& prefix);
   Linear linear(const std::string& prefix);  // PREFIX.weight and PREFIX.bias, in fp32
   Linear weights_only(std::string_view name, Precision precision);
-  LayerWeights layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration);
+  LayerWeights layer(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration);
   ConvolutionWeights convolution();
-  std::vector<float> relative_table();
+  RelativeRows relative_table(WeightStore& temporary);
 
  private:
   struct Dense;
   static Dense stack(const Dense& above, const Dense& below);
   const TensorView& tensor(std::string_view name);
+  Quantizer place(Quantizer quantizer, size_t depth);
   Linear pack(const Dense& dense, Precision precision, const Quantizer& quantizer);
   Dense dense(const std::string& prefix);
   std::array<Dense, 3> content_projections(const std::string& self);
   std::array<Dense, 3> split_in_proj(const std::string& self);
   std::string relative_projection(std::string_view name) const;
-  RelativeTable project(const std::vector<float>& relative_RD, const std::string& prefix, bool is_reversed);
+  RelativeTable project(const RelativeRows& relative_RD, const std::string& prefix, bool is_reversed);
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;

@@ -69,11 +69,11 @@ EmbeddingTable WeightLoader::table(std::string_view name) {
   const size_t rows = as_size(view.shape[0]);
   switch (view.dtype) {
     case DType::kF32:
-      return {view.bytes.data(), TableFormat::kF32, rows};
+      return {store_.place(view.bytes.data(), view.bytes.size()), TableFormat::kF32, rows};
     case DType::kF16:
-      return {view.bytes.data(), TableFormat::kF16, rows};
+      return {store_.place(view.bytes.data(), view.bytes.size()), TableFormat::kF16, rows};
     case DType::kBf16:
-      return {view.bytes.data(), TableFormat::kBf16, rows};
+      return {store_.place(view.bytes.data(), view.bytes.size()), TableFormat::kBf16, rows};
     default:
       return {vector(std::string(name)), TableFormat::kF32, rows};
   }
@@ -81,9 +81,7 @@ EmbeddingTable WeightLoader::table(std::string_view name) {
 
 const float* WeightLoader::vector(const std::string& name) {
   const TensorView& view = tensor(name);
-  float* values = store_.allocate(view.count());
-  to_fp32(view, values);
-  return values;
+  return store_.make(view.count(), [&](float* values) { to_fp32(view, values); });
 }
 
 Norm WeightLoader::norm(const std::string& prefix) {
@@ -92,16 +90,25 @@ Norm WeightLoader::norm(const std::string& prefix) {
           .columns = tensor(prefix + ".weight").count()};
 }
 
+// Where the operations read it.
+Quantizer WeightLoader::place(Quantizer quantizer, size_t depth) {
+  if (quantizer.reciprocal_K == nullptr) return quantizer;
+  quantizer.reciprocal_K = static_cast<const float*>(store_.place(quantizer.reciprocal_K, depth * sizeof(float)));
+  quantizer.outliers_O =
+      static_cast<const int32_t*>(store_.place(quantizer.outliers_O, quantizer.outliers * sizeof(int32_t)));
+  return quantizer;
+}
+
 Linear WeightLoader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
   const WeightSource source{
       .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
   Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_)};
+  linear.weights.quantizer = place(quantizer, dense.depth);
   if (dense.bias_N.empty()) return linear;
-  float* bias_N = store_.allocate(dense.outputs);
-  std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N);
-  linear.bias = bias_N;
+  linear.bias =
+      store_.make(dense.outputs, [&](float* bias_N) { std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N); });
   return linear;
 }
 
@@ -158,42 +165,41 @@ std::string WeightLoader::relative_projection(std::string_view name) const {
 }
 
 // P' of model.md#disentangled-attention: normalised once for all layers.
-std::vector<float> WeightLoader::relative_table() {
+RelativeRows WeightLoader::relative_table(WeightStore& temporary) {
   if (!config_.relative_attention || (!config_.has_c2p && !config_.has_p2c)) return {};
-  std::vector<float> table_RD = to_fp32(tensor("encoder.rel_embeddings.weight"));
-  if (!config_.has_rel_layer_norm) return table_RD;
-  WeightStore temporary;
+  const TensorView& view = tensor("encoder.rel_embeddings.weight");
+  float* table_RD = temporary.make(view.count(), [&](float* values) { to_fp32(view, values); });
+  const RelativeRows relative_RD{table_RD, as_size(view.shape[0])};
+  if (!config_.has_rel_layer_norm) return relative_RD;
   WeightLoader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Norm norm = loader.norm("encoder.LayerNorm");
   LayerNormParams p{};
-  p.x_TD = p.y_TD = table_RD.data();
+  p.x_TD = p.y_TD = table_RD;
   p.gamma_D = norm.gamma;
   p.beta_D = norm.beta;
   p.columns = norm.columns;
-  p.rows = table_RD.size() / p.columns;
+  p.rows = relative_RD.rows;
   p.epsilon = config_.layer_norm_eps;
   p.parallel = parallel_;
   layer_norm(kernels_, p);
-  return table_RD;
+  return relative_RD;
 }
 
 // Kr (reversed) or Qr of one layer: the table through a projection with its bias (the bias does not cancel in p2c).
-RelativeTable WeightLoader::project(const std::vector<float>& relative_RD, const std::string& prefix,
-                                    bool is_reversed) {
-  WeightStore temporary;
+RelativeTable WeightLoader::project(const RelativeRows& relative_RD, const std::string& prefix, bool is_reversed) {
+  WeightStore temporary(kernels_.memory);
   WeightLoader loader(checkpoint_, config_, precision_, kernels_, parallel_, temporary);
   const Linear projection = loader.linear(prefix);
   GemmParams p{};
-  p.a_MK = relative_RD.data();
-  p.rows = relative_RD.size() / as_size(config_.hidden_size);
+  p.a_MK = relative_RD.data;
+  p.rows = relative_RD.rows;
   p.weights = projection.weights;
   p.bias_N = projection.bias;
   p.head_size = as_size(config_.attention_head_size);
   p.head_stride = p.rows * p.head_size;
   p.role = ProductRole::kRelativeTable;
   p.parallel = parallel_;
-  std::vector<float> table_HRK(p.rows * p.weights.outputs);
-  p.c_MN = table_HRK.data();
+  p.c_MN = temporary.allocate(p.rows * p.weights.outputs);
   gemm(kernels_, p);
   const Precision precision = attention_precision(precision_);
   const RelativeTableParams table{.precision = precision,
@@ -202,7 +208,7 @@ RelativeTable WeightLoader::project(const std::vector<float>& relative_RD, const
                                   .rows = p.rows,
                                   .is_reversed = is_reversed};
   float* packed = store_.allocate(attention_table_bytes(kernels_, table) / sizeof(float));
-  const HeadRows<const float> rows{table_HRK.data(), p.head_size, p.rows * p.head_size};
+  const HeadRows<const float> rows{p.c_MN, p.head_size, p.rows * p.head_size};
   return attention_pack_table(kernels_, table, rows, packed);
 }
 
@@ -217,7 +223,7 @@ Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedI
 
 }  // namespace
 
-LayerWeights WeightLoader::layer(int64_t n, const std::vector<float>& relative_RD, const Calibration& calibration) {
+LayerWeights WeightLoader::layer(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
   const std::string self = layer + "attention.self.";
   const auto pack_for = [&](const Dense& dense, CalibratedInput input) {
@@ -227,8 +233,8 @@ LayerWeights WeightLoader::layer(int64_t n, const std::vector<float>& relative_R
   const auto [query, key, value] = content_projections(self);
   w.query = pack_for(query, CalibratedInput::kProjections);
   w.key_value = pack_for(stack(key, value), CalibratedInput::kProjections);
-  if (!relative_RD.empty() && config_.has_c2p) w.kr = project(relative_RD, self + relative_projection("key"), true);
-  if (!relative_RD.empty() && config_.has_p2c) w.qr = project(relative_RD, self + relative_projection("query"), false);
+  if (relative_RD.rows > 0 && config_.has_c2p) w.kr = project(relative_RD, self + relative_projection("key"), true);
+  if (relative_RD.rows > 0 && config_.has_p2c) w.qr = project(relative_RD, self + relative_projection("query"), false);
   w.attention_output = pack_for(dense(layer + "attention.output.dense"), CalibratedInput::kAttentionOutput);
   w.attention_norm = norm(layer + "attention.output.LayerNorm");
   w.up = pack_for(dense(layer + "intermediate.dense"), CalibratedInput::kUp);
@@ -294,10 +300,17 @@ void order_products(std::vector<LayerWeights>& layers) {
 
 float* WeightStore::allocate(size_t count) {
   const size_t size_bytes = Arena::bytes_for<float>(count);
-  Arena& block = blocks_.emplace_back();
+  Arena& block = blocks_.emplace_back(memory_);
   block.reserve(size_bytes);
   size_bytes_ += size_bytes;
   return block.take<float>(count);
+}
+
+const void* WeightStore::place(const void* host, size_t size_bytes) {
+  if (memory_ == nullptr || size_bytes == 0) return host;
+  float* copy = allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
+  memory_->copy_in(copy, host, size_bytes);
+  return copy;
 }
 
 void WeightStore::take(WeightStore&& other) {
@@ -310,6 +323,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   const ModelConfig& config = variant.config;
   const Precision precision = format.precision;
   ModelWeights w;
+  w.store = WeightStore(kernels.memory);
   w.precision = precision;
   w.calibration = std::move(format.calibration);
   w.outliers = w.calibration.most_outliers();
@@ -322,9 +336,11 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
     w.embed_proj = loader.weights_only("embeddings.embed_proj.weight", Precision::kFp32);
   }
   w.embedding_norm = loader.norm("embeddings.LayerNorm");
-  const std::vector<float> relative_RD = loader.relative_table();
+  WeightStore temporary(kernels.memory);
+  const RelativeRows relative_RD = loader.relative_table(temporary);
   w.layers.resize(as_size(config.num_hidden_layers));
-  std::vector<WeightStore> stores(w.layers.size());
+  std::vector<WeightStore> stores;
+  for (size_t n = 0; n < w.layers.size(); ++n) stores.emplace_back(kernels.memory);
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
     WeightLoader one(checkpoint, config, precision, kernels, serial(), stores[n]);
     w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD, w.calibration);

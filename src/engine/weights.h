@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/arena.h"
@@ -62,11 +64,30 @@ struct HeadWeights {
 // Blocks of floats that never move.
 class WeightStore {
  public:
+  // Of the host, or of a device.
+  explicit WeightStore(std::shared_ptr<DeviceMemory> memory = nullptr) : memory_(std::move(memory)) {}
+
   float* allocate(size_t count);  // 64-byte aligned; throws kOutOfMemory
+  // `count` numbers that fill(float*) writes on the host.
+  template <class Fill>
+  float* make(size_t count, Fill&& fill) {
+    float* values = allocate(count);
+    if (memory_ == nullptr) {
+      fill(values);
+    } else {
+      std::vector<float> host(count);
+      fill(host.data());
+      memory_->copy_in(values, host.data(), count * sizeof(float));
+    }
+    return values;
+  }
+  // Where operations read what the host has and keeps: there, or in a copy of the device's.
+  const void* place(const void* host, size_t size_bytes);
   void take(WeightStore&& other);
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
+  std::shared_ptr<DeviceMemory> memory_;  // null: the host's
   std::vector<Arena> blocks_;
   uint64_t size_bytes_ = 0;
 };
@@ -75,7 +96,7 @@ struct ModelWeights {
   Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the output word table bf16
   Calibration calibration;                 // int8: the layers' quantizers point into it; no layers: none
   size_t outliers = 0;                     // int8: the most outlier columns of any layer
-  EmbeddingTable word, type, position;     // mapped: the checkpoint must live as long; rows = 0 when not read
+  EmbeddingTable word, type, position;     // on the host mapped: the checkpoint must live as long; rows = 0: not read
   Linear embed_proj;                       // set when E != D
   Norm embedding_norm;
   std::vector<LayerWeights> layers;

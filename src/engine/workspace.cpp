@@ -11,20 +11,70 @@ namespace deberta {
 namespace {
 
 struct Planner {
-  Arena* arena = nullptr;  // null: measure only
-  size_t size_bytes = 0;
+  bool is_on_host = true;
+  PassMemory* memory = nullptr;  // null: measure only
+  size_t operand_bytes = 0, host_bytes = 0;
+
+  // For operations.
   template <class T>
   T* take(size_t count) {
-    size_bytes += Arena::bytes_for<T>(count);
-    return arena != nullptr ? arena->take<T>(count) : nullptr;
+    operand_bytes += Arena::bytes_for<T>(count);
+    return memory != nullptr ? memory->operands.take<T>(count) : nullptr;
+  }
+  // For values that lie on the host: null where operations read them there.
+  template <class T>
+  T* take_copy(size_t count) {
+    return is_on_host || count == 0 ? nullptr : take<T>(count);
+  }
+  // For the host alone.
+  template <class T>
+  T* take_host(size_t count) {
+    if (is_on_host) return take<T>(count);
+    host_bytes += Arena::bytes_for<T>(count);
+    return memory != nullptr ? memory->host.take<T>(count) : nullptr;
+  }
+  template <class T>
+  Staged<T> stage(size_t count) {
+    Staged<T> staged{.host = take_host<T>(count), .device = nullptr};
+    staged.device = is_on_host ? staged.host : take<T>(count);
+    return staged;
   }
 };
 
-// Buffers that make_workspace fills.
+// Buffers that make_workspace fills; of copies those that are not null.
 struct Inputs {
-  int32_t* positions_T = nullptr;
+  int32_t* ids_T = nullptr;
+  int32_t* type_ids_T = nullptr;
+  Staged<int32_t> positions_T;
   uint8_t* mask_T = nullptr;
+  Staged<uint8_t> input_mask_T;
+  Staged<const uint64_t*> masks_B;
+  uint64_t* mask_words = nullptr;
+  int32_t* given_buckets_LL = nullptr;
+  int32_t* rows_N = nullptr;
 };
+
+size_t mask_words(const Batch& batch) {
+  size_t words = 0;
+  for (const std::vector<uint64_t>& mask : batch.masks_B) words += mask.size();
+  return words;
+}
+
+Inputs plan_inputs(const Pass& pass, Planner& planner) {
+  const Batch& batch = pass.batch;
+  Inputs inputs;
+  inputs.ids_T = planner.take_copy<int32_t>(batch.ids_T.size());
+  inputs.type_ids_T = planner.take_copy<int32_t>(batch.type_ids_T.size());
+  inputs.positions_T = planner.stage<int32_t>(batch.tokens());
+  inputs.mask_T = planner.take_copy<uint8_t>(batch.mask_T.size());
+  inputs.given_buckets_LL = planner.take_copy<int32_t>(batch.given_buckets_LL.size());
+  inputs.rows_N = planner.take_copy<int32_t>(pass.options.rows.size());
+  if (batch.masks_B.empty()) return inputs;
+  inputs.input_mask_T = planner.stage<uint8_t>(batch.tokens());
+  inputs.masks_B = planner.stage<const uint64_t*>(batch.sequences());
+  inputs.mask_words = planner.take_copy<uint64_t>(mask_words(batch));
+  return inputs;
+}
 
 // For one row: room for the wider of bf16 and u8.
 size_t operand_bytes(size_t columns) {
@@ -41,6 +91,19 @@ OperandRows plan_operand(const Pass& pass, Planner& planner, size_t rows, size_t
   return operand;
 }
 
+// What says which rows belong together: the first token's beside each, or those of a group.
+void plan_groups(const Pass& pass, Planner& planner, Workspace& w) {
+  const std::vector<TokenGroup>& groups = pass.options.groups;
+  const bool reads_first = pass.head.facts->reads == HeadReads::kTokensAndFirst;
+  if (reads_first || !groups.empty()) w.first_rows_N = planner.stage<int32_t>(head_rows(pass));
+  if (groups.empty()) return;
+  size_t rows = 0;
+  for (const TokenGroup& group : groups) rows += group.rows.size();
+  w.group_starts = planner.stage<int32_t>(groups.size() + 1);
+  w.group_rows = planner.stage<int32_t>(rows);
+  w.group_weights = planner.take<double>(rows);
+}
+
 void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t rows = head_rows(pass);
   const size_t hidden = as_size(pass.config.hidden_size);
@@ -49,13 +112,18 @@ void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   w.head_operand = plan_operand(pass, planner, rows, std::max(hidden, as_size(pass.config.embedding_size)));
   if (rows > 0 && pass.weights.head.pooling_query_D != nullptr)
     w.pooling_weights_T = planner.take<double>(pass.batch.tokens());
+  plan_groups(pass, planner, w);
+  if (pass.options.wants_logits && pass.head.facts->has_logits())
+    w.logits_NC = planner.take_copy<float>(rows * pass.weights.head.classifier.weights.outputs);
+  if (pass.options.wants_logits && pass.head.facts->is_per_sequence())
+    w.pooled_BD = planner.take_copy<float>(pass.batch.sequences() * hidden);
   if (!reads_some_rows(pass)) return;
   const size_t chosen = chosen_rows_bound(pass);
-  w.query_starts = planner.take<int32_t>(pass.batch.sequences() + 1);
-  w.query_rows_N = planner.take<int32_t>(chosen);
-  w.query_positions_N = planner.take<int32_t>(chosen);
-  w.query_table_rows_N = planner.take<int32_t>(chosen);
-  w.query_mask_N = planner.take<uint8_t>(chosen);
+  w.query_starts = planner.take_host<int32_t>(pass.batch.sequences() + 1);
+  w.query_rows_N = planner.stage<int32_t>(chosen);
+  w.query_positions_N = planner.stage<int32_t>(chosen);
+  w.query_table_rows_N = planner.stage<int32_t>(chosen);
+  w.query_mask_N = planner.stage<uint8_t>(chosen);
 }
 
 // Buffers of the layers, shared by all.
@@ -93,11 +161,7 @@ Workspace plan(const Pass& pass, Planner& planner, Inputs& inputs) {
     w.convolution_scratch = planner.take<float>(
         convolution_scratch_count(pass.kernels, pass.weights.convolution.shape, tokens, pass.parallel.workers));
   }
-  inputs.positions_T = planner.take<int32_t>(tokens);
-  if (!pass.batch.masks_B.empty()) {
-    inputs.mask_T = planner.take<uint8_t>(tokens);
-    w.masks_B = planner.take<const uint64_t*>(pass.batch.sequences());
-  }
+  inputs = plan_inputs(pass, planner);
   plan_head(pass, planner, w);
   // The decoder's queries are some of the tokens: they need no more.
   w.attention_scratch = planner.take<std::byte>(attention_scratch_bytes(pass.kernels, attention_of_batch(pass, {})));
@@ -124,34 +188,68 @@ void leave_out_unseen(const std::vector<uint64_t>& mask, size_t length, uint8_t*
   }
 }
 
-// The 2-D mask; with 3-D masks also whether any query sees the token (model.md#masks).
-const uint8_t* find_input_mask(const Batch& batch, uint8_t* buffer_T) {
-  const uint8_t* given_T = batch.mask_T.empty() ? nullptr : batch.mask_T.data();
-  if (batch.masks_B.empty()) return given_T;
+// The 2-D mask, and whether any query sees the token by the 3-D masks (model.md#masks).
+void fill_input_mask(const Batch& batch, uint8_t* buffer_T) {
   std::fill_n(buffer_T, batch.tokens(), uint8_t{1});
-  if (given_T != nullptr) std::copy_n(given_T, batch.tokens(), buffer_T);
+  if (!batch.mask_T.empty()) std::copy_n(batch.mask_T.data(), batch.tokens(), buffer_T);
   for (size_t b = 0; b < batch.sequences(); ++b) {
     if (batch.masks_B[b].empty()) continue;
     leave_out_unseen(batch.masks_B[b], as_size(batch.starts[b + 1] - batch.starts[b]), buffer_T + batch.starts[b]);
   }
-  return buffer_T;
+}
+
+// Uploads what the host has; without a buffer for it operations read it where it lies.
+template <class T>
+const T* place(const Pass& pass, const std::vector<T>& host, T* copy) {
+  if (host.empty()) return nullptr;
+  if (copy == nullptr) return host.data();
+  pass.kernels.memory->copy_in(copy, host.data(), host.size() * sizeof(T));
+  return copy;
+}
+
+// Each sequence's 3-D mask where operations read it.
+void place_masks(const Pass& pass, const Inputs& inputs) {
+  uint64_t* words = inputs.mask_words;
+  for (size_t b = 0; b < pass.batch.masks_B.size(); ++b) {
+    const std::vector<uint64_t>& mask = pass.batch.masks_B[b];
+    inputs.masks_B.host[b] = place(pass, mask, words);
+    if (words != nullptr) words += mask.size();
+  }
+  upload(pass, inputs.masks_B, pass.batch.masks_B.size());
+}
+
+void fill_inputs(const Pass& pass, const Inputs& inputs, Workspace& w) {
+  const Batch& batch = pass.batch;
+  w.ids_T = place(pass, batch.ids_T, inputs.ids_T);
+  w.type_ids_T = place(pass, batch.type_ids_T, inputs.type_ids_T);
+  w.mask_T = w.input_mask_T = place(pass, batch.mask_T, inputs.mask_T);
+  w.given_buckets_LL = place(pass, batch.given_buckets_LL, inputs.given_buckets_LL);
+  w.rows_N = place(pass, pass.options.rows, inputs.rows_N);
+  w.host_positions_T = w.positions_T = find_positions(batch, inputs.positions_T.host);
+  if (inputs.positions_T.device != inputs.positions_T.host) {
+    pass.kernels.memory->copy_in(inputs.positions_T.device, w.host_positions_T, batch.tokens() * sizeof(int32_t));
+    w.positions_T = inputs.positions_T.device;
+  }
+  if (batch.masks_B.empty()) return;
+  fill_input_mask(batch, inputs.input_mask_T.host);
+  upload(pass, inputs.input_mask_T, batch.tokens());
+  w.input_mask_T = inputs.input_mask_T.device;
+  place_masks(pass, inputs);
+  w.masks_B = inputs.masks_B.device;
 }
 
 }  // namespace
 
-Workspace make_workspace(const Pass& pass, Arena& arena) {
-  Planner measure;
+Workspace make_workspace(const Pass& pass, PassMemory& memory) {
+  const bool is_on_host = pass.kernels.memory == nullptr;
   Inputs inputs;
+  Planner measure{.is_on_host = is_on_host};
   plan(pass, measure, inputs);
-  arena.reserve(measure.size_bytes);
-  Planner taker{.arena = &arena};
+  memory.operands.reserve(measure.operand_bytes);
+  if (!is_on_host) memory.host.reserve(measure.host_bytes);
+  Planner taker{.is_on_host = is_on_host, .memory = &memory};
   Workspace w = plan(pass, taker, inputs);
-  w.positions_T = find_positions(pass.batch, inputs.positions_T);
-  w.input_mask_T = find_input_mask(pass.batch, inputs.mask_T);
-  for (size_t b = 0; b < pass.batch.masks_B.size(); ++b) {
-    const std::vector<uint64_t>& mask = pass.batch.masks_B[b];
-    w.masks_B[b] = mask.empty() ? nullptr : mask.data();
-  }
+  fill_inputs(pass, inputs, w);
   return w;
 }
 
@@ -172,9 +270,9 @@ AttentionParams attention_of_batch(const Pass& pass, const Workspace& space) {
   p.starts = batch.starts.data();
   p.lut = pass.lut;
   p.relative_rows = as_size(2 * pass.config.span());
-  if (!batch.given_buckets_LL.empty()) p.given_buckets_LS = batch.given_buckets_LL.data();
+  p.given_buckets_LS = space.given_buckets_LL;
   p.given_stride = as_size(batch.given_length);
-  if (!batch.mask_T.empty()) p.key_mask_T = batch.mask_T.data();
+  p.key_mask_T = space.mask_T;
   p.masks_B = space.masks_B;
   p.is_causal = pass.config.is_causal;
   const bool has_mask = p.key_mask_T != nullptr || p.masks_B != nullptr;  // else no row is empty

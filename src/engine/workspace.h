@@ -4,12 +4,21 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/arena.h"
 #include "engine/pass.h"
 #include "kernels/attention.h"
 
 namespace deberta {
+
+// Values that the host makes for operations: what it writes, and where operations read it. One place on the host; on
+// another device two, of which the second holds what was uploaded.
+template <class T>
+struct Staged {
+  T* host = nullptr;
+  T* device = nullptr;
+};
 
 struct Workspace {
   float* hidden_TD = nullptr;
@@ -30,25 +39,48 @@ struct Workspace {
   float* convolution_scratch = nullptr;
   std::byte* attention_scratch = nullptr;
 
-  // What follows from the batch alone; filled by make_workspace.
-  const int32_t* positions_T = nullptr;   // rows of the absolute table
-  const uint8_t* input_mask_T = nullptr;  // tokens that some query may see; null: all
-  const uint64_t** masks_B = nullptr;     // 3-D masks; null: none
+  // The batch, and what follows from it alone, where operations read it; filled by make_workspace.
+  const int32_t* ids_T = nullptr;
+  const int32_t* type_ids_T = nullptr;        // null: all 0
+  const int32_t* positions_T = nullptr;       // rows of the absolute table
+  const int32_t* host_positions_T = nullptr;  // the same, for the host
+  const uint8_t* mask_T = nullptr;            // null: all ones
+  const uint8_t* input_mask_T = nullptr;      // tokens that some query may see; null: all
+  const uint64_t* const* masks_B = nullptr;   // 3-D masks; null: none
+  const int32_t* given_buckets_LL = nullptr;  // null: none
+  const int32_t* rows_N = nullptr;            // ForwardOptions::rows; null: none
 
   // The head's rows, and what chooses them (query_rows.h; null when all are wanted).
   float* head_rows_ND = nullptr;
   float* head_inner_ND = nullptr;
   OperandRows head_operand;
   double* pooling_weights_T = nullptr;  // of a pooler by attention
-  int32_t* query_starts = nullptr;
-  int32_t* query_rows_N = nullptr;
-  int32_t* query_positions_N = nullptr;
-  int32_t* query_table_rows_N = nullptr;
-  uint8_t* query_mask_N = nullptr;
+  Staged<int32_t> first_rows_N;         // of heads that also read the first token of each row's sequence, or group's
+  Staged<int32_t> group_starts, group_rows;
+  double* group_weights = nullptr;  // of each of the groups' rows
+  int32_t* query_starts = nullptr;  // on the host
+  Staged<int32_t> query_rows_N, query_positions_N, query_table_rows_N;
+  Staged<uint8_t> query_mask_N;
+
+  // Results that operations write before the host copies them; null on the host, where they write the results.
+  float* pooled_BD = nullptr;
+  float* logits_NC = nullptr;
 };
 
-// Grows the arena to what the pass needs. Throws kOutOfMemory.
-Workspace make_workspace(const Pass& pass, Arena& arena);
+// The memory of passes: what operations read and write, and what the host makes for them. On the host one arena is both.
+struct PassMemory {
+  explicit PassMemory(const std::shared_ptr<DeviceMemory>& memory) : operands(memory) {}
+  Arena operands, host;
+};
+
+// Grows the memory to what the pass needs. Throws kOutOfMemory.
+Workspace make_workspace(const Pass& pass, PassMemory& memory);
+
+// What the host has written, to where operations read it.
+template <class T>
+void upload(const Pass& pass, const Staged<T>& staged, size_t count) {
+  if (staged.device != staged.host) pass.kernels.memory->copy_in(staged.device, staged.host, count * sizeof(T));
+}
 
 // Of every token, as the last layer left them.
 States hidden_states(const Pass& pass, const Workspace& space);

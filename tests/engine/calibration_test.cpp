@@ -16,6 +16,7 @@
 #include "engine/model_access.h"
 #include "support/expect_error.h"
 #include "support/implementations.h"
+#include "support/test_device.h"
 
 namespace deberta {
 namespace {
@@ -199,7 +200,7 @@ void put_calibration(const std::string& folder, const Calibration& calibration) 
 }
 
 Model load(const std::string& folder, const ModelOptions& options) {
-  return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"), options);
+  return load_model(Checkpoint::open(folder), load_model_config(folder + "/config.json"), options);
 }
 
 Calibration calibrate(const std::string& folder, const std::vector<Batch>& batches) {

@@ -8,6 +8,7 @@
 #include "checkpoint/safetensors.h"
 #include "deberta/model.h"
 #include "support/paths.h"
+#include "support/test_device.h"
 #include "support/tiny_model.h"
 
 namespace deberta {
@@ -15,7 +16,7 @@ namespace {
 
 std::vector<float> last_hidden(const std::string& folder) {
   const ModelConfig config = load_model_config(folder + "/config.json");
-  const Model model = Model::load(Checkpoint::open(folder), config);
+  const Model model = test::load_model(Checkpoint::open(folder), config);
   Batch batch;
   batch.add(std::vector<int32_t>{1, 7, 9, 2});
   ForwardResult result;

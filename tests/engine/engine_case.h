@@ -10,6 +10,7 @@
 #include "deberta/model.h"
 #include "support/paths.h"
 #include "support/random.h"
+#include "support/test_device.h"
 #include "support/tiny_model.h"
 
 namespace deberta::test {
@@ -26,7 +27,7 @@ inline Model load_tiny(const ModelConfig& config, Head head = Head::kNone, const
                        int64_t labels = 3) {
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), config, head, labels);
-  return Model::load(Checkpoint::open(folder.path()), load_model_config(folder.path("config.json")), options);
+  return test::load_model(Checkpoint::open(folder.path()), load_model_config(folder.path("config.json")), options);
 }
 
 struct NamedTensor {
@@ -59,8 +60,8 @@ Model load_edited(const ModelConfig& config, Head head, const ModelOptions& opti
   Tensors tensors = read_tensors(folder.path("model.safetensors"));
   change(tensors);
   write_tensors(folder.path("changed.safetensors"), tensors);
-  return Model::load(Checkpoint::open_file(folder.path("changed.safetensors")),
-                     parse_model_config(read_as, "config.json"), options);
+  return test::load_model(Checkpoint::open_file(folder.path("changed.safetensors")),
+                          parse_model_config(read_as, "config.json"), options);
 }
 
 // The tiny model with change(name, values) applied to each tensor before it is loaded.

@@ -5,6 +5,7 @@
 
 #include "engine/engine_case.h"
 #include "support/expect_error.h"
+#include "support/test_device.h"
 
 namespace deberta {
 namespace {
@@ -27,7 +28,7 @@ TEST(Memory, TheEstimateIsWhatLoadingAllocates) {
     const ModelConfig config = load_model_config(folder.path("config.json"));
     const auto estimate =
         static_cast<double>(estimate_weight_bytes(checkpoint, find_variant(checkpoint, config, MaskDecoder::kAuto)));
-    const Model model = Model::load(checkpoint, config, {.threads = 1});
+    const Model model = load_model(checkpoint, config, {.threads = 1});
     EXPECT_NEAR(static_cast<double>(model.memory_bytes()) / estimate, 1, 0.1) << to_string(head);
   }
 }

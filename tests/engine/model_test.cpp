@@ -11,6 +11,7 @@
 #include "engine/engine_case.h"
 #include "kernels/dispatch.h"
 #include "support/expect_error.h"
+#include "support/test_device.h"
 
 namespace deberta {
 namespace {
@@ -143,7 +144,7 @@ TEST(Tables, AreTheSameFromTensorsInMemory) {
     std::vector<TensorView> views;
     for (const auto& [name, tensor] : tensors)
       views.push_back({name, DType::kF32, tensor.shape, std::as_bytes(std::span(tensor.values))});
-    return Model::load(Checkpoint::from_memory(views, "training"), config, {.threads = 1});
+    return load_model(Checkpoint::from_memory(views, "training"), config, {.threads = 1});
   };
   const std::vector<float> expected = last_hidden(load_tiny(tiny_config()), batch);
   EXPECT_EQ(last_hidden(load(), batch), expected);
@@ -275,7 +276,7 @@ TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
   config.talking_head = true;
   write_tiny_model(folder.path(), config);
   config.raw = to_json(config).dump();
-  EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kUnsupported, "talking_head: not computed");
+  EXPECT_ERROR(load_model(Checkpoint::open(folder.path()), config), kUnsupported, "talking_head: not computed");
 }
 
 // Of the trainer's ablations; one that reads the weights in another way would answer wrongly.
@@ -298,7 +299,7 @@ TEST(Errors, TensorsAreCheckedBeforeAnythingElse) {
   write_tiny_model(folder.path(), tiny_config());
   ModelConfig config = load_model_config(folder.path("config.json"));
   config.intermediate_size = 25;
-  EXPECT_ERROR(Model::load(Checkpoint::open(folder.path()), config), kTensors,
+  EXPECT_ERROR(load_model(Checkpoint::open(folder.path()), config), kTensors,
                "intermediate.dense.weight: expected shape [25, 16], got [24, 16]");
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/engine_case.h"
+#include "support/test_device.h"
 
 namespace deberta {
 namespace {
@@ -20,8 +21,8 @@ std::string model_folder(const std::string& name) {
 }
 
 Model load_folder(const std::string& folder, MaskDecoder mask_decoder = MaskDecoder::kAuto) {
-  return Model::load(Checkpoint::open(folder), load_model_config(folder + "/config.json"),
-                     {.mask_decoder = mask_decoder});
+  return load_model(Checkpoint::open(folder), load_model_config(folder + "/config.json"),
+                    {.mask_decoder = mask_decoder});
 }
 
 std::vector<int32_t> to_ids(const Json& array) {

@@ -13,6 +13,7 @@
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "support/implementations.h"
+#include "support/test_device.h"
 
 namespace deberta::test {
 namespace {
@@ -278,7 +279,7 @@ void run(const Golden& golden, const std::string& kernels, Precision precision, 
   const auto config = load_model_config(golden.model_folder + "/config.json");
   const auto checkpoint = Checkpoint::open(golden.model_folder);
   const ModelOptions options = {.precision = precision, .threads = 1, .kernels = kernels, .distance = golden.distance};
-  const Model model = Model::load(checkpoint, config, options);
+  const Model model = load_model(checkpoint, config, options);
   const Packed packed = pack_inputs(golden);
   const std::string where = golden.name + ", " + kernels;
   check_packing(packed, where, report);

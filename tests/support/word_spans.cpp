@@ -7,6 +7,7 @@
 #include "engine/output_heads.h"
 #include "engine/weight_loader.h"
 #include "support/paths.h"
+#include "support/test_device.h"
 #include "support/tiny_model.h"
 
 namespace deberta::test {
@@ -37,12 +38,7 @@ HeadWeights load(WeightLoader& loader) {
 }
 
 void compute(const Pass& pass, const Workspace& space, ForwardResult& result) {
-  const size_t hidden = as_size(pass.config.hidden_size);
-  float* to = space.head_rows_ND;
-  for (const TokenGroup& span : pass.options.groups) {
-    for (const int32_t row : span.rows) to = std::copy_n(space.hidden_TD + as_size(row) * hidden, hidden, to);
-  }
-  apply_output_layer(pass, {.x = space.head_rows_ND, .rows = head_rows(pass)}, result);
+  apply_output_layer(pass, {.x = find_group_rows(pass, space), .rows = head_rows(pass)}, space, result);
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ Model load_word_spans(const ModelConfig& config, const ModelOptions& options) {
   const TemporaryFolder folder;
   write_word_spans(folder.path(), config);
   const Checkpoint checkpoint = Checkpoint::open(folder.path());
-  return load_engine_model(checkpoint, Variant{config, word_span_head(), false}, options);
+  return load_engine_model(checkpoint, Variant{config, word_span_head(), false}, options, test_memory());
 }
 
 std::vector<WordSpan> decode_word_spans(std::span<const float> logits_NC, size_t classes) {
