@@ -204,7 +204,7 @@ Model& Model::operator=(Model&& other) noexcept {
 
 Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options,
                         std::shared_ptr<DeviceMemory> memory) {
-  check_memory(checkpoint, variant, memory_limit_bytes());
+  if (memory == nullptr) check_memory(checkpoint, variant, memory_limit_bytes());  // a device's memory ends by itself
   KernelSet kernels = select_kernels(options.kernels);
   kernels.memory = std::move(memory);
   auto engine = std::make_unique<EngineComputation>(checkpoint, variant, options,

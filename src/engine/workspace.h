@@ -67,7 +67,7 @@ struct Workspace {
   float* logits_NC = nullptr;
 };
 
-// The memory of passes: what operations read and write, and what the host makes for them. On the host one arena is both.
+// The memory of passes: what operations read and write, and what the host makes for them (on the host the same arena).
 struct PassMemory {
   explicit PassMemory(const std::shared_ptr<DeviceMemory>& memory) : operands(memory) {}
   Arena operands, host;

@@ -26,8 +26,9 @@ TEST(Memory, TheEstimateIsWhatLoadingAllocates) {
     write_tiny_model(folder.path(), wide_config(), head);
     const Checkpoint checkpoint = Checkpoint::open(folder.path());
     const ModelConfig config = load_model_config(folder.path("config.json"));
-    const auto estimate =
-        static_cast<double>(estimate_weight_bytes(checkpoint, find_variant(checkpoint, config, MaskDecoder::kAuto)));
+    const TablePlace tables = test_memory() == nullptr ? TablePlace::kFiles : TablePlace::kDevice;
+    const Variant variant = find_variant(checkpoint, config, MaskDecoder::kAuto);
+    const auto estimate = static_cast<double>(estimate_weight_bytes(checkpoint, variant, tables));
     const Model model = load_model(checkpoint, config, {.threads = 1});
     EXPECT_NEAR(static_cast<double>(model.memory_bytes()) / estimate, 1, 0.1) << to_string(head);
   }
