@@ -78,6 +78,7 @@ enum class EmptyRows {
 
 struct ModelOptions {
   Precision precision = Precision::kFp32;
+  Device device = Device::kCpu;      // throws kUnsupported for one that this build has no kernels for
   bool allows_uncalibrated = false;  // int8 without calibrated activations is a warning instead of an error
   size_t threads = 0;                // 0: usable_processors()
   std::string kernels = "auto";      // "reference", "check" or an instruction set; throws kKernels, listing them

@@ -136,6 +136,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.model.precision = precision_of(options.dtype);
   settings.model.allows_uncalibrated = options.allow_uncalibrated;
   settings.model.threads = options.threads;
+  settings.model.device = options.device;
   settings.model.kernels = options.kernels;
   settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
   settings.keys = keys_of(options);

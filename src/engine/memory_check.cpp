@@ -23,22 +23,16 @@ bool stays_mapped(const TensorView& tensor) {
 
 }  // namespace
 
-uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& variant, TablePlace tables) {
+uint64_t estimate_weight_bytes(const Checkpoint& checkpoint, const Variant& variant) {
   const ModelConfig& config = variant.config;
-  uint64_t count = 0, table_bytes = 0;
+  uint64_t count = 0;
   for (const TensorSpec& spec : list_tensors(config, *variant.head.facts, count_labels(checkpoint))) {
     const TensorView* tensor = checkpoint.find(spec.name);
-    if (tensor == nullptr) continue;
-    if (stays_mapped(*tensor)) {
-      table_bytes += tensor->bytes.size();
-    } else {
-      count += tensor->count();
-    }
+    if (tensor != nullptr && !stays_mapped(*tensor)) count += tensor->count();
   }
   if (variant.head.facts->predicts_words() && own_output_table(checkpoint, config) == nullptr)
     count += checkpoint.find(kWordTable)->count();
-  const uint64_t own_bytes = (count + table_elements(config)) * sizeof(float);
-  return tables == TablePlace::kDevice ? own_bytes + table_bytes : own_bytes;
+  return (count + table_elements(config)) * sizeof(float);
 }
 
 void check_memory(const Checkpoint& checkpoint, const Variant& variant, uint64_t limit_bytes) {

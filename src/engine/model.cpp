@@ -23,6 +23,7 @@
 #include "engine/model_access.h"
 #include "engine/variant.h"
 #include "engine/weights.h"
+#include "kernels/devices.h"
 #include "kernels/rel_lut.h"
 
 namespace deberta {
@@ -214,7 +215,8 @@ Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, co
 }
 
 Model Model::load(const Checkpoint& checkpoint, const ModelConfig& config, const ModelOptions& options) {
-  return load_engine_model(checkpoint, find_variant(checkpoint, config, options.mask_decoder), options, nullptr);
+  return load_engine_model(checkpoint, find_variant(checkpoint, config, options.mask_decoder), options,
+                           open_device(options.device));
 }
 
 Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation) {

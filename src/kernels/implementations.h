@@ -18,8 +18,6 @@ struct GemmPackKernel;
 struct PeakKernels;
 struct RowKernel;
 
-enum class Device { kCpu, kCuda };  // no row is for a card yet
-
 template <class Value>
 struct ByPrecision {
   Value fp32{}, bf16{}, int8{};

@@ -79,6 +79,9 @@ template <>
 inline constexpr auto kChoiceWords<DType> =
     std::to_array<ChoiceWord<DType>>({{"fp32", DType::kF32}, {"fp16", DType::kF16}, {"bf16", DType::kBf16}});
 template <>
+inline constexpr auto kChoiceWords<Device> = std::to_array<ChoiceWord<Device>>({{"cpu", Device::kCpu},
+                                                                                {"cuda", Device::kCuda}});
+template <>
 inline constexpr auto kChoiceWords<Compat> = std::to_array<ChoiceWord<Compat>>({{"original", Compat::kOriginal},
                                                                                 {"hf", Compat::kHf}});
 template <>

@@ -219,6 +219,8 @@ constexpr OptionRow kOptions[] = {
               "truncated while in use"},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
               "do not check the CRC-32 of weights in a pytorch_model.bin"},
+    OptionRow{"device", 0, kChoice, "cpu", "cpu|cuda", kModelVerbs, "Compute",
+              "where the model runs; this build has the processor alone, and refuses cuda"},
     OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
               "serve pretrain "

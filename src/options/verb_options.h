@@ -26,6 +26,7 @@ struct WeightSettings : OptionGroup {
 // A model that runs.
 struct ModelSettings : WeightSettings {
   using WeightSettings::WeightSettings;
+  Device device = option("device");
   std::string kernels = option("kernels");
   DtypeChoice dtype = option("dtype");
   bool allow_uncalibrated = option("allow-uncalibrated");
@@ -559,6 +560,7 @@ struct ServeVerb : AnyVerb {
   std::vector<std::string> models = option("model");  // [NAME=]DIR
   LoadWeights load = option("load");
   bool no_crc = option("no-crc");
+  Device device = option("device");
   std::string kernels = option("kernels");
   DtypeChoice dtype = option("dtype");
   bool allow_uncalibrated = option("allow-uncalibrated");

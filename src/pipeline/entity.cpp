@@ -199,7 +199,7 @@ Planned<EntityScores> plan_entities(const Pipeline& pipeline, std::span<const En
   for (const EntityQuery& query : queries) entities->add(pipeline.tokenizer, query, rules);
   SequencePlan plan;
   plan.sequences = SequenceSource(entities->sequences());
-  plan.mentions = [entities](size_t sequence) { return entities->mentions_of(sequence); };
+  plan.groups = [entities](size_t sequence) { return entities->mentions_of(sequence); };
   plan.take = [entities](size_t sequence, std::span<const float> logits) { entities->take(sequence, logits); };
   return {std::move(plan), [entities] { return entities->finish(); }};
 }

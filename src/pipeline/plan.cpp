@@ -22,13 +22,13 @@ size_t ask_for(const PlannedSequence& one, const Model& model, const Batch& batc
     for (const size_t row : rows) options.rows.push_back(static_cast<int32_t>(batch.tokens() + row));
     return rows.size();
   }
-  if (plan.mentions) {
-    const std::span<const std::vector<int32_t>> mentions = plan.mentions(one.sequence);
-    for (const std::vector<int32_t>& pieces : mentions) {
-      TokenGroup& mention = options.groups.emplace_back(TokenGroup{static_cast<int32_t>(batch.sequences()), {}});
-      for (const int32_t token : pieces) mention.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
+  if (plan.groups) {
+    const std::span<const std::vector<int32_t>> groups = plan.groups(one.sequence);
+    for (const std::vector<int32_t>& tokens_of_one : groups) {
+      TokenGroup& group = options.groups.emplace_back(TokenGroup{static_cast<int32_t>(batch.sequences()), {}});
+      for (const int32_t token : tokens_of_one) group.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
     }
-    return mentions.size();
+    return groups.size();
   }
   return facts_of(model.head()).is_per_sequence() ? 1 : tokens;
 }
@@ -62,7 +62,7 @@ void SequenceSource::add(size_t sequence, Batch& pack) const {
 uint64_t kind_of(const SequencePlan& plan) {
   if (plan.layer) return kFirstLayerKind + static_cast<uint64_t>(*plan.layer);
   if (plan.rows) return kRowsKind;
-  return plan.mentions ? kGroupsKind : kPlainKind;
+  return plan.groups ? kGroupsKind : kPlainKind;
 }
 
 void run_pack(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
@@ -79,7 +79,7 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
     one.plan->sequences.add(one.sequence, batch);
   }
   if (first.rows && options.rows.empty()) return;
-  if (first.mentions && options.groups.empty()) return;
+  if (first.groups && options.groups.empty()) return;
   model.forward(batch, options, result);
   if (!first.layer) return take_values(pack, counts, result.logits, result.logits_columns);
   const std::vector<float>& rows_TD = result.hidden.front().rows_TD;

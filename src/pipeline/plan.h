@@ -42,10 +42,11 @@ struct SequencePlan {
   SequenceSource sequences;
   // What is asked for each sequence, for as long as the plan lives. None of them: the head's logits of the sequence.
   std::function<std::span<const size_t>(size_t sequence)> rows;  // of a language model: logits of these tokens
-  std::function<std::span<const std::vector<int32_t>>(size_t sequence)> mentions;  // a logit of the tokens of each
-  std::optional<int32_t> layer;                                                    // hidden states of this layer
+  std::function<std::span<const std::vector<int32_t>>(size_t sequence)>
+      groups;                      // a row of logits for the tokens of each
+  std::optional<int32_t> layer;    // hidden states of this layer
   size_t most_in_pack = SIZE_MAX;  // sequences that run_plan() packs together
-  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [mentions, 1], or [L, D] of a
+  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], or [L, D] of a
   // layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
   // again.
   std::function<void(size_t sequence, std::span<const float> values)> take;

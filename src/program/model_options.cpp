@@ -68,6 +68,7 @@ ModelOptions model_options(const ModelSettings& model) {
   options.precision = precision_of(model.dtype);
   options.allows_uncalibrated = model.allow_uncalibrated;
   options.threads = model.threads;
+  options.device = model.device;
   options.kernels = model.kernels;
   const MaskDecoder emd = model.emd.value_or(MaskDecoder::kAuto);
   if (emd != MaskDecoder::kAuto) options.mask_decoder = emd;

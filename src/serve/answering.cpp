@@ -83,7 +83,6 @@ void VectorTexts::add_row(size_t i, std::string_view open, std::string_view clos
 
 Answering answering_of(SequencePlan plan) {
   Answering made;
-  made.kind = kind_of(plan);
   for (const size_t tokens : plan.sequences.tokens()) made.tokens += tokens;
   for (const Encoding& encoding : plan.sequences.encodings()) {
     made.plan_bytes += encoding.size() * kHeldTokenBytes;

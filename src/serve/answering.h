@@ -39,7 +39,6 @@ constexpr size_t kMadeSequenceBytes = 200;  // of a sequence that is made when i
 
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
-  uint64_t kind = 0;                         // of its sequences, as ModelWorker has it
   std::function<HttpResponse()> respond;
   size_t items = 0;
   size_t tokens = 0;      // of all sequences, also of those that are made when they run

@@ -56,13 +56,14 @@ bool BatchQueue::add(RequestId id, std::span<const size_t> tokens, uint64_t kind
   size_t all = 0;
   for (const size_t one : tokens) all += one;
   release(request, request.reserved);
-  if (all > limits_.tokens - gauges_.tokens) {
+  if (all > limits_.tokens - gauges_.tokens || !has_share(request.info.client, all)) {
     drop(id);
     return false;
   }
   request.reserved = all;
   request.is_added = true;
   gauges_.tokens += all;
+  if (all > 0) client_tokens_[request.info.client] += all;
   for (size_t i = 0; i < tokens.size(); ++i) wait(request, {id, i, tokens[i], kind});
   end_if_done(id);  // a request without sequences
   return true;
@@ -102,9 +103,18 @@ void BatchQueue::forget_waiting(Request& request) {
   if (client.waiting.empty()) its.order.erase({client.tag, found->first});
 }
 
+bool BatchQueue::has_share(const std::string& client, size_t tokens) const {
+  const auto its = client_tokens_.find(client);
+  return its == client_tokens_.end() || its->second + tokens <= limits_.tokens / 2;
+}
+
 void BatchQueue::release(Request& request, size_t tokens) {
   request.reserved -= tokens;
   gauges_.tokens -= tokens;
+  if (tokens == 0 || !request.is_added) return;
+  const auto its = client_tokens_.find(request.info.client);
+  its->second -= tokens;
+  if (its->second == 0) client_tokens_.erase(its);
 }
 
 // Ends a request before its answer.

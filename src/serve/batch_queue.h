@@ -5,6 +5,7 @@
 // Order: the classes of priority share the work 8 : 4 : 1, the clients of a class equally, by the work that they got
 // (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest. While
 // several clients ask, a batch takes 50 ms at most, by the speed so far; a single sequence is never split.
+// A client's sequences have at most half of the queue's tokens, but for those of one request by itself.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -125,6 +126,7 @@ class BatchQueue {
   void drop(RequestId id);
   void end_if_done(RequestId id);
   void release(Request& request, size_t tokens);
+  bool has_share(const std::string& client, size_t tokens) const;
   double time_of(double work) const { return speed_ > 0 ? work / speed_ : 0; }
   bool is_late(const Waiting& waiting, int64_t now) const;
   double most_work(int64_t now);
@@ -136,7 +138,8 @@ class BatchQueue {
   std::array<Class, kClasses> classes_;
   double class_now_ = 0;
   std::unordered_map<RequestId, Request> requests_;
-  std::set<std::pair<int64_t, RequestId>> deadlines_;  // of requests that have one
+  std::unordered_map<std::string, size_t> client_tokens_;  // that were added, of clients that have any
+  std::set<std::pair<int64_t, RequestId>> deadlines_;      // of requests that have one
   RequestId next_request_ = 1;
   uint64_t next_order_ = 0;
   double waiting_work_ = 0, running_work_ = 0;

@@ -91,6 +91,18 @@ void Call::start() {
   }
 }
 
+// A line of large bodies: the client's for one model and one priority, so that what waits for another stops nothing.
+// Which model is known before the body is read where the path or the header names one that is there.
+std::string Call::turn_line() const {
+  const std::string_view header = request().header("x-model");
+  const std::string named = !match_.model.empty() ? match_.model : std::string(header);
+  std::string model;
+  for (const ModelSet::Status& status : server_.models.statuses()) {
+    if (!named.empty() && (status.name == named || status.repository == named)) model = status.name;
+  }
+  return fmt::format("{}\n{}\n{}", client_, model, static_cast<int>(priority()));
+}
+
 // Reads the body when its turn comes.
 void Call::await_turn() {
   exchange_->on_disconnect([weak = weak_from_this()] {
@@ -99,11 +111,13 @@ void Call::await_turn() {
   const auto is_over = [self = shared_from_this(), deadline = info().deadline] {
     return self->has_left_ || microseconds() >= deadline;
   };
-  server_.turns.wait(client_, {is_over, [self = shared_from_this()](std::unique_ptr<ReadTurns::Turn> turn) {
-                                 if (turn == nullptr) return self->fail_late();
-                                 self->turn_ = std::move(turn);
-                                 self->server_.pool->post(self->client_, WorkSize::kLarge, [self] { self->read(); });
-                               }});
+  server_.turns.wait(turn_line(), {is_over, [self = shared_from_this()](std::unique_ptr<ReadTurns::Turn> turn) {
+                                     if (turn == nullptr) return self->fail_late();
+                                     self->turn_ = std::move(turn);
+                                     self->waited_ = microseconds() - self->begun_;
+                                     self->server_.pool->post(self->client_, WorkSize::kLarge,
+                                                              [self] { self->read(); });
+                                   }});
 }
 
 void Call::fail_late() {
@@ -202,6 +216,7 @@ void Call::read() {
     Answering made = make(body);
     note_unknown(body);
     hold(made);
+    check_queued(made);
     if (turn_) turn_->has_read(made.tokens);
     facts_.items = made.items;
     facts_.tokens = made.tokens;
@@ -301,10 +316,15 @@ Answering Call::make(Body& body) {
   return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }
 
+// Before its tokens count against the client's rate: what never has room did not run.
+void Call::check_queued(const Answering& made) const {
+  const size_t most = server_.settings.queue.tokens;
+  if (made.plan != nullptr && made.tokens > most)
+    throw ApiError(ApiCode::kTooLarge,
+                   fmt::format("expected at most {} tokens in a request, got {}", most, made.tokens));
+}
+
 void Call::submit(Answering made) {
-  if (made.tokens > server_.settings.queue.tokens)
-    throw ApiError(ApiCode::kTooLarge, fmt::format("expected at most {} tokens in a request, got {}",
-                                                   server_.settings.queue.tokens, made.tokens));
   const RequestId id = *std::exchange(admitted_, std::nullopt);  // the worker's from now on
   exchange_->on_disconnect([weak = weak_from_this(), id] {
     const std::shared_ptr<Call> self = weak.lock();
@@ -319,7 +339,8 @@ void Call::submit(Answering made) {
                              [self, respond_with] { self->finish(respond_with); });
   };
   try {
-    if (served_->worker->submit(id, std::move(made.plan), made.kind, done)) return;
+    const uint64_t kind = kind_of(*made.plan);
+    if (served_->worker->submit(id, std::move(made.plan), kind, done)) return;
   } catch (...) {
     served_->worker->cancel(id);
     throw;
@@ -333,8 +354,8 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
     if (outcome_.kind == Outcome::Kind::kLate) return fail_late();
     if (outcome_.kind == Outcome::Kind::kFailed) return fail(outcome_.error);
     facts_.has_run = submitted_ > 0;
-    facts_.tokenization_s = seconds_of(read_ - begun_);
-    facts_.queue_s = seconds_of(outcome_.queue_time);
+    facts_.tokenization_s = seconds_of(read_ - begun_ - waited_);
+    facts_.queue_s = seconds_of(outcome_.queue_time + waited_);
     facts_.inference_s = seconds_of(outcome_.compute_time);
     give(respond_with());
   } catch (...) {

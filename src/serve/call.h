@@ -38,6 +38,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Json body_json(std::string_view body) const;
   std::string model_name(Body& body) const;
   std::shared_ptr<Served> find_model(Body& body) const;
+  std::string turn_line() const;
   void await_turn();
   void read();
   void fail_late();
@@ -49,6 +50,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Priority priority() const;
   RequestInfo info() const;
   void hold(const Answering& made);
+  void check_queued(const Answering& made) const;
   void submit(Answering made);
   void finish(const std::function<HttpResponse()>& respond_with);
   void add_headers(HttpResponse& response) const;
@@ -72,7 +74,7 @@ class Call : public std::enable_shared_from_this<Call> {
   RequestFacts facts_;
   size_t characters_ = 0, answer_bytes_ = 0;
   std::vector<std::string> ignored_;
-  int64_t begun_, read_ = 0, submitted_ = 0;
+  int64_t begun_, waited_ = 0, read_ = 0, submitted_ = 0;  // waited_: for its turn to be read
   std::atomic<bool> is_counted_ = false;
   std::atomic<bool> has_left_ = false;
 };

@@ -28,8 +28,10 @@ void ReadTurns::begin_next(const std::string& client) {
     if (found == clients_.end()) return;
     Client& its = found->second;
     while (!its.waiting.empty() && may_begin(its)) {
+      begun.reserve(begun.size() + 1);  // may fail, which no turn survives that ends under the lock
+      std::unique_ptr<Turn> turn(new Turn(*this, client));
       ++its.reading;
-      begun.emplace_back(std::move(its.waiting.front()), std::unique_ptr<Turn>(new Turn(*this, client)));
+      begun.emplace_back(std::move(its.waiting.front()), std::move(turn));
       its.waiting.pop_front();
     }
   }
@@ -77,6 +79,10 @@ void ReadTurns::expire() {
           its.waiting.push_back(std::move(body));
       }
     }
+    // A body that was over before it could begin was all that its client had.
+    std::erase_if(clients_, [](const auto& entry) {
+      return entry.second.waiting.empty() && entry.second.reading + entry.second.read == 0;
+    });
   }
   for (Body& body : over) body.begin(nullptr);
 }

@@ -7,8 +7,10 @@
 
 #include "deberta/error.h"
 #include "engine/engine_case.h"
+#include "kernels/devices.h"
 #include "kernels/row_moves.h"
 #include "support/emulating_memory.h"
+#include "support/expect_error.h"
 #include "support/test_device.h"
 
 namespace deberta {
@@ -43,6 +45,12 @@ TEST_F(EngineDevice, AnOperandOnTheHostIsRefused) {
   std::vector<float> here(4);
   gather_rows(kernels, {.x = there, .rows = 1, .columns = 4, .y = there + 4});
   EXPECT_THROW(gather_rows(kernels, {.x = here.data(), .rows = 1, .columns = 4, .y = there}), Error);
+}
+
+TEST(Devices, ACardIsRefusedInOneSentence) {
+  EXPECT_EQ(open_device(Device::kCpu), nullptr);
+  EXPECT_ERROR(open_device(Device::kCuda), kUnsupported,
+               "device: this build has no kernels for cuda; use the processor");
 }
 
 TEST_F(EngineDevice, ModelsOfTheseTestsRunOnIt) {

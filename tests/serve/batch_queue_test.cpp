@@ -83,6 +83,23 @@ TEST(BatchQueue, ARequestIsSplitAndALongSequenceRunsAlone) {
   expect_at_rest(queue);
 }
 
+TEST(BatchQueue, AClientLeavesHalfOfTheTokensToOthers) {
+  QueueLimits limits = small_limits();
+  limits.tokens = 100;
+  BatchQueue queue(limits);
+  put(queue, from("a"), {30});
+  put(queue, from("a"), {20});
+  const auto third = queue.admit(from("a"), 0);
+  const size_t one[] = {1};
+  EXPECT_FALSE(queue.add(*third, one, 0));
+  put(queue, from("b"), {50});
+  while (!run_one(queue).empty()) continue;
+  put(queue, from("a"), {60, 40});  // by itself
+  EXPECT_FALSE(queue.admit(from("b"), 1));
+  while (!run_one(queue).empty()) continue;
+  expect_at_rest(queue);
+}
+
 TEST(BatchQueue, ThereIsRoomForSoManyRequestsAndTokens) {
   QueueLimits limits = small_limits();
   limits.requests = 2;

@@ -92,6 +92,15 @@ TEST(ReadTurns, WhatIsOverIsToldAndTakesNoTurn) {
   EXPECT_EQ(bodies.began, "a!bc");
 }
 
+TEST(ReadTurns, ABodyThatIsOverBeforeItBeginsLeavesNothingBehind) {
+  Bodies bodies({.reading = 1, .tokens = 1, .always = 1});
+  bodies.wait("x", "a");
+  bodies.end("a");
+  bodies.turns.expire();
+  bodies.wait("x", "b");
+  EXPECT_EQ(bodies.began, "ab");
+}
+
 TEST(ReadTurns, AfterTheStopNothingBegins) {
   Bodies bodies({.reading = 1, .tokens = 1, .always = 1});
   for (const char* name : {"a", "b"}) bodies.wait("x", name);
