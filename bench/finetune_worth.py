@@ -13,6 +13,8 @@ each, and runs that it has are not made again. Forms beside those of one option:
   few          the first N/4 rows alone
   soft         N/4 rows with their labels, the others with the answers of the model of `few` as soft labels
   soft half   the same, the answers with a row weight of .5
+  two scores   the label as a number (SICK: 0, .5, 1), with another score beside it, the share of words that both texts have (CoLA: the length in
+               words), and alone: Pearson's correlation of the label
   folds        five folds of N/4 rows: how far their mean is from the dev file's score of `few`; and one --validation-split of .2
 
 The table has means over the seeds, and differences from the run of the same seed and task with their standard error. Needs the built programs; DEBERTA_BINARY names deberta."""
@@ -66,7 +68,7 @@ class Bench:
 
     def measure(self, form: str) -> dict:
         named = {"teacher": self.teacher, "checkpoints": self.checkpoints, "seeds": self.seeds, "few": lambda: self.score(self.few()), "soft": lambda: self.soft(1),
-                 "soft half": lambda: self.soft(0.5), "folds": self.folds}  # fmt: skip
+                 "soft half": lambda: self.soft(0.5), "folds": self.folds, "two scores": self.two_scores}  # fmt: skip
         if form in named:
             return named[form]()
         if form == "default":
@@ -89,14 +91,14 @@ class Bench:
     def seeds(self) -> dict:
         return self.average(f"{self.name}-soup-{self.seed}", [self.plain(self.seed + n) for n in range(3)])
 
-    def rows(self) -> list[tuple[dict, str]]:
-        with lzma.open(self.train, "rt", newline="") as file:
+    def rows(self, path: pathlib.Path) -> list[tuple[dict, str]]:
+        with lzma.open(path, "rt", newline="") as file:
             if self.name == "cola":
-                return [({"text": line[3]}, ("unacceptable", "acceptable")[int(line[1])]) for line in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)][: self.a.rows]
-            return [({"text": row["premise"], "text_pair": row["hypothesis"]}, row["label"]) for row in csv.DictReader(file)][: self.a.rows]
+                return [({"text": line[3]}, ("unacceptable", "acceptable")[int(line[1])]) for line in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+            return [({"text": row["premise"], "text_pair": row["hypothesis"]}, row["label"]) for row in csv.DictReader(file)]
 
     def soft(self, weight: float) -> dict:
-        rows, few = self.rows(), self.folder / f"{self.name}-few-as-rows-{self.seed}"
+        rows, few = self.rows(self.train)[: self.a.rows], self.folder / f"{self.name}-few-as-rows-{self.seed}"
         labelled = self.folder / f"{self.name}-few-{self.seed}.jsonl"
         lines = [json.dumps(texts | {"label": label}) for texts, label in rows[: self.a.rows // 4]]
         labelled.write_text("\n".join(lines) + "\n")
@@ -111,6 +113,27 @@ class Bench:
         file.write_text("".join(json.dumps(row) + "\n" for row in out))
         return self.score(self.finetune(f"{self.name}-soft-{weight}-{self.seed}", "--weight-field", "weight", files=["--train-file", file], task="classification"))
 
+    def scored_rows(self, file: pathlib.Path, most: int | None) -> pathlib.Path:
+        """The rows of a file as JSON Lines, with the label as a number and another score."""
+        out = self.folder / f"{self.name}-scored-{file.name}.jsonl"
+        if not out.exists():
+            numbers = {"contradiction": 0.0, "neutral": 0.5, "entailment": 1.0, "unacceptable": 0.0, "acceptable": 1.0}
+            with out.open("w") as lines:
+                for texts, label in self.rows(file)[:most]:
+                    words = [set(text.lower().split()) for text in texts.values()]
+                    other = len(words[0] & words[1]) / len(words[0] | words[1]) if len(words) > 1 else len(texts["text"].split()) / 40
+                    lines.write(json.dumps(texts | {"label": numbers[label], "other": other}) + "\n")
+        return out
+
+    def two_scores(self) -> dict:
+        train, dev = self.scored_rows(self.train, self.a.rows), self.scored_rows(self.dev, None)
+        found = {}
+        for fields, name in (("label,other", "pearson_label"), ("label", "pearson")):
+            model = self.finetune(f"{self.name}-{name}-{self.seed}", "--label-field", fields, files=["--train-file", train], task="regression")
+            answer = deberta("eval", "--task", "regression", "--label-field", fields, "-m", model, "--bootstrap", 0, "-f", "json", *COMMON, dev)
+            found["pearson" if "," in fields else "alone"] = json.loads(answer)["metrics"][name]
+        return found
+
     def folds(self) -> dict:
         given = ["--max-train-samples", self.a.rows // 4]
         for fold in range(1, 6):
@@ -122,7 +145,7 @@ class Bench:
 
 def measure_all(a: argparse.Namespace) -> None:
     known = {tuple(line[name] for name in KEY) for line in read(a.results)}
-    forms = a.forms.split(",") if a.forms else [*OPTIONS, "teacher", "checkpoints", "seeds", "few", "soft", "soft half", "folds"]
+    forms = a.forms.split(",") if a.forms else [*OPTIONS, "teacher", "checkpoints", "seeds", "few", "soft", "soft half", "folds", "two scores"]
     with tempfile.TemporaryDirectory() as folder, a.results.open("a") as file:
         for task, seed, form in itertools.product(a.tasks.split(","), map(int, a.seeds.split(",")), forms):
             if (task, a.rows, form, seed) in known:
@@ -148,7 +171,7 @@ def print_table(lines: list[dict]) -> None:
     found = {tuple(line[name] for name in KEY): line["metrics"] for line in lines}
     tasks = sorted({key[:2] for key in found})
     print("| | " + " | ".join(f"{task}, {rows} rows" for task, rows in tasks) + " | difference, with its standard error |\n|" + "---|" * (len(tasks) + 2))
-    for form in dict.fromkeys(key[2] for key in found if key[2] != "folds"):
+    for form in dict.fromkeys(key[2] for key in found if key[2] not in ("folds", "two scores")):
         base = "few" if form.startswith("soft") else "default"
         cells, differences = [], []
         for task, rows in tasks:
@@ -157,6 +180,10 @@ def print_table(lines: list[dict]) -> None:
             differences += [score - score_of(found[task, rows, base, seed]) for seed, score in scores.items() if (task, rows, base, seed) in found]
         error = statistics.stdev(differences) / len(differences) ** 0.5 if len(differences) > 1 else 0
         print(f"| {form} | " + " | ".join(cells) + (" | |" if form == base or not differences else f" | {statistics.mean(differences):+.1f} ± {error:.1f} |"))
+    for task, rows in tasks:
+        pairs = [(100 * metrics["pearson"], 100 * metrics["alone"]) for key, metrics in found.items() if key[:3] == (task, rows, "two scores")]
+        if pairs:
+            print(f"two scores, {task}: {statistics.mean(pair for pair, _ in pairs):.1f}, alone {statistics.mean(alone for _, alone in pairs):.1f}")
     away = [fold_scores(metrics, score_of(found[*key[:2], "few", key[3]])) for key, metrics in found.items() if key[2] == "folds"]
     for name, errors in zip(("folds", "one split"), zip(*away)):
         print(f"{name}: {statistics.mean(errors):+.1f} from the dev file's score in the mean, {statistics.mean(map(abs, errors)):.1f} without the sign")
