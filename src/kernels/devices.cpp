@@ -20,10 +20,9 @@ std::string_view to_string(Device device) {
 std::shared_ptr<DeviceMemory> open_device(Device device) {
   if (device == Device::kCpu) return nullptr;
   throw Error(ErrorCode::kUnsupported,
-              {{.where = "device",
-                .message = fmt::format("this build has no kernels for {}", to_string(device)),
+              {{.message = fmt::format("this build has no kernels for {}", to_string(device)),
                 .argument = "device",
-                .remedies = {{"use the processor", "device", std::string(to_string(Device::kCpu))}}}});
+                .remedies = {{"run on the processor with {}", "device", std::string(to_string(Device::kCpu))}}}});
 }
 
 }  // namespace deberta

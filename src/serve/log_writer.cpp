@@ -22,9 +22,18 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;  // that wait
-constexpr size_t kPiece = 4096;                 // a pipe that is ready takes so many without waiting (PIPE_BUF)
+constexpr size_t kPiece = 4096;                 // a pipe that is ready takes so many as a whole (PIPE_BUF)
 constexpr int kPollMs = 50;
-constexpr auto kEndTime = std::chrono::milliseconds(500);  // for what waits at the end
+// At the end: what waits is given up when nothing of it was taken for so long, or not all after so many times that.
+constexpr auto kEndTime = std::chrono::milliseconds(500);
+constexpr int kMostEndTimes = 10;
+
+// What is written at once: whole lines, where one is no longer than a piece. So no line is cut that was begun.
+std::string_view piece_of(std::string_view text) {
+  const std::string_view piece = text.substr(0, kPiece);
+  const size_t end = piece.rfind('\n');
+  return end == std::string_view::npos ? piece : piece.substr(0, end + 1);
+}
 
 int open_log(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -47,6 +56,7 @@ struct LogWriter::State {
   std::condition_variable changed;
   std::string waiting;
   int file = -1;                 // negative: standard error
+  size_t pieces = 0;             // written
   size_t dropped = 0, told = 0;  // lines; of which the log says so
   bool reopens = false, is_stopped = false, is_given_up = false, has_ended = false;
 };
@@ -67,8 +77,12 @@ bool LogWriter::State::write(std::string_view text) {
   const int fd = file >= 0 ? file : STDERR_FILENO;
   while (!text.empty()) {
     if (!is_ready(fd)) return false;
-    const ssize_t done = ::write(fd, text.data(), std::min(text.size(), kPiece));
-    if (done > 0) text.remove_prefix(static_cast<size_t>(done));
+    const ssize_t done = ::write(fd, text.data(), piece_of(text).size());
+    if (done > 0) {
+      text.remove_prefix(static_cast<size_t>(done));
+      const std::lock_guard lock(mutex);
+      ++pieces;
+    }
     if (done < 0 && errno != EINTR && errno != EAGAIN) return false;
   }
   return true;
@@ -120,7 +134,11 @@ LogWriter::~LogWriter() {
   state_->is_stopped = true;
   state_->changed.notify_all();
   const auto has_ended = [this] { return state_->has_ended; };
-  if (state_->changed.wait_for(lock, kEndTime, has_ended)) return;
+  for (int times = 0; times < kMostEndTimes; ++times) {
+    const size_t before = state_->pieces;
+    if (state_->changed.wait_for(lock, kEndTime, has_ended)) return;
+    if (state_->pieces == before) break;
+  }
   state_->is_given_up = true;
   state_->changed.wait_for(lock, kEndTime, has_ended);
 }

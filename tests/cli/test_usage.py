@@ -104,7 +104,7 @@ def test_wrong_usage_exits_2_with_one_message_and_no_output(deberta, words, mess
 def test_a_card_is_refused_in_one_sentence(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--device", "cuda", "a film")
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr == "error: --device: this build has no kernels for cuda; use the processor: --device cpu\n"
+    assert done.stderr == "--device: this build has no kernels for cuda; run on the processor with --device cpu\n"
     assert deberta("classify", "-m", sequence_model, "--device", "cpu", "a film").returncode == 0
 
 

@@ -50,7 +50,7 @@ TEST_F(EngineDevice, AnOperandOnTheHostIsRefused) {
 TEST(Devices, ACardIsRefusedInOneSentence) {
   EXPECT_EQ(open_device(Device::kCpu), nullptr);
   EXPECT_ERROR(open_device(Device::kCuda), kUnsupported,
-               "device: this build has no kernels for cuda; use the processor");
+               "device: this build has no kernels for cuda; run on the processor with device=cpu");
 }
 
 TEST_F(EngineDevice, ModelsOfTheseTestsRunOnIt) {
