@@ -376,8 +376,15 @@ void Call::give(HttpResponse response) {
   respond(std::move(response), nullptr);
 }
 
+// Whoever was refused may ask again at once, and finds the memory of the request free.
+void Call::free_body() {
+  exchange_->take_body();
+  if (request().share != nullptr) request().share->resize(0);
+}
+
 void Call::fail(const std::exception_ptr& error) {
   leave_queue();
+  free_body();
   ApiError told = api_error_of(error);
   if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
     told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;

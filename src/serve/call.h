@@ -28,6 +28,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void start();
   void give(HttpResponse response);
   void leave_queue();
+  void free_body();
   void fail(const std::exception_ptr& error);
   void respond(HttpResponse response, const ApiError* error);  // null: it is no refusal
 

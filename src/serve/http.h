@@ -64,7 +64,7 @@ class Exchange {
   ~Exchange();  // without a response so far: 500
 
   const HttpRequest& request() const { return request_; }
-  std::string take_body() { return std::move(request_.body); }  // once; request() has none from now on
+  std::string take_body() { return std::move(request_.body); }  // request() has none from now on
 
   void respond(HttpResponse response);  // the first counts
 

@@ -108,6 +108,14 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     wait_for(lambda: held(server) == 0)
 
 
+def test_a_refused_request_has_given_everything_back_before_its_answer(serve, models):
+    """Each has most of what the client may have, and the next one comes with its answer."""
+    server = serve("-m", models["labels"], "--max-client-bytes", "1MiB", "--max-body", "1MiB", *PATIENT)
+    for _ in range(20):
+        status, _, answer = server.request("POST", "/tokenize", {"inputs": ["word " * 2000] * 90})
+        assert status in (413, 422), answer
+
+
 def test_what_never_has_room_is_too_large(serve, models):
     server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", "--max-client-bytes", "1MiB", "--max-body", "1MiB", *PATIENT)
     status, headers, answer = server.request("POST", "/tokenize", {"inputs": ["word " * 2000] * 90}, {"x-model": "labels"})
