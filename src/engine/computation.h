@@ -27,9 +27,4 @@ class Computation {
   virtual std::string check_report() const { return {}; }
 };
 
-// The engine's model of a variant whose tensors have been checked: what Model::load makes once it has found the
-// variant. `memory`: of the device that it runs on; null: the host. Throws kUncalibrated, kKernels, kOutOfMemory.
-Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options,
-                        std::shared_ptr<DeviceMemory> memory);
-
 }  // namespace deberta

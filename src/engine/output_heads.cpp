@@ -187,18 +187,27 @@ HeadWeights load_original_token_head(WeightLoader& loader) {
   return w;
 }
 
+// The rows of all groups, one group after the other, for operations. Returns how many.
+size_t stage_group_rows(const Pass& pass, const Workspace& space) {
+  size_t rows = 0;
+  for (const TokenGroup& group : pass.options.groups) {
+    for (const int32_t row : group.rows) space.group_rows.host[rows++] = row;
+  }
+  upload(pass, space.group_rows, rows);
+  return rows;
+}
+
 // One row for each mention: its pieces, weighed by the softmax of h . h_CLS / sqrt(D).
 void pool_mentions(const Pass& pass, const Workspace& space) {
   const std::vector<TokenGroup>& mentions = pass.options.groups;
-  size_t rows = 0;
+  int32_t* starts = space.group_starts.host;
+  starts[0] = 0;
   for (size_t n = 0; n < mentions.size(); ++n) {
-    space.group_starts.host[n] = static_cast<int32_t>(rows);
+    starts[n + 1] = starts[n] + static_cast<int32_t>(mentions[n].rows.size());
     space.first_rows_N.host[n] = pass.batch.starts[as_size(mentions[n].sequence)];
-    for (const int32_t row : mentions[n].rows) space.group_rows.host[rows++] = row;
   }
-  space.group_starts.host[mentions.size()] = static_cast<int32_t>(rows);
+  stage_group_rows(pass, space);
   upload(pass, space.group_starts, mentions.size() + 1);
-  upload(pass, space.group_rows, rows);
   upload(pass, space.first_rows_N, mentions.size());
   pool_groups(pass.kernels, {.hidden_TD = space.hidden_TD,
                              .columns = as_size(pass.config.hidden_size),
@@ -269,13 +278,8 @@ size_t head_inner_columns(const Pass& pass) {
 }
 
 const float* find_group_rows(const Pass& pass, const Workspace& space) {
-  size_t rows = 0;
-  for (const TokenGroup& group : pass.options.groups) {
-    for (const int32_t row : group.rows) space.group_rows.host[rows++] = row;
-  }
-  upload(pass, space.group_rows, rows);
   RowMoveParams move = to_head_rows(pass, space, space.group_rows.device);
-  move.rows = rows;
+  move.rows = stage_group_rows(pass, space);
   gather_rows(pass.kernels, move);
   return space.head_rows_ND;
 }

@@ -33,13 +33,16 @@ struct LinearInput {
   size_t rows = 0;
 };
 
+void record_range(const Pass& pass, const Linear& linear, const LinearInput& input) {
+  std::vector<float> copy;
+  const bool is_on_host = pass.kernels.memory == nullptr;
+  if (!is_on_host) copy_to_host(pass, input.x, input.rows * linear.weights.depth, copy);
+  pass.ranges->record(linear, is_on_host ? input.x : copy.data(), input.rows);
+}
+
 // x W^T + b; the caller sets the destination.
 GemmParams product(const Pass& pass, const Linear& linear, const LinearInput& input) {
-  if (pass.ranges != nullptr) {
-    std::vector<float> x;
-    copy_to_host(pass, input.x, input.rows * linear.weights.depth, x);
-    pass.ranges->record(linear, x.data(), input.rows);
-  }
+  if (pass.ranges != nullptr) record_range(pass, linear, input);
   GemmParams p{};
   p.a_MK = input.x;
   p.rows = input.rows;

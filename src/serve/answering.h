@@ -93,6 +93,11 @@ Answering answering(Planned<Answer> planned, ToJson to_json) {
   return made;
 }
 
+// What is answered to one input, or to a list of them.
+inline Json one_or_list(JsonArray all, bool is_list) {
+  return is_list ? Json(std::move(all)) : std::move(all.front());
+}
+
 // ---- what routes share
 
 // Texts with the pairs that belong to them, and where they are in the body; they live as long as this.

@@ -94,13 +94,7 @@ void Call::start() {
 // A line of large bodies: the client's for one model and one priority, so that what waits for another stops nothing.
 // Which model is known before the body is read where the path or the header names one that is there.
 std::string Call::turn_line() const {
-  const std::string_view header = request().header("x-model");
-  const std::string named = !match_.model.empty() ? match_.model : std::string(header);
-  std::string model;
-  for (const ModelSet::Status& status : server_.models.statuses()) {
-    if (!named.empty() && (status.name == named || status.repository == named)) model = status.name;
-  }
-  return fmt::format("{}\n{}\n{}", client_, model, static_cast<int>(priority()));
+  return fmt::format("{}\n{}\n{}", client_, server_.models.served_name(model_of_head()), static_cast<int>(priority()));
 }
 
 // Reads the body when its turn comes.
@@ -173,12 +167,16 @@ Json Call::body_json(std::string_view body) const {
   }
 }
 
+// By the path or the header; empty: neither names one.
+std::string Call::model_of_head() const {
+  return !match_.model.empty() ? match_.model : std::string(request().header("x-model"));
+}
+
 // By the path, the header or the body.
 std::string Call::model_name(Body& body) const {
   const bool has_field = match_.route->dialect != Dialect::kKserve;
   const std::optional<std::string> given = has_field ? body.text("model") : std::nullopt;
-  if (!match_.model.empty()) return match_.model;
-  if (const std::string_view name = request().header("x-model"); !name.empty()) return std::string(name);
+  if (std::string name = model_of_head(); !name.empty()) return name;
   return server_.models.count() > 1 ? given.value_or("") : "";
 }
 
@@ -186,8 +184,7 @@ std::shared_ptr<Served> Call::find_model(Body& body) const {
   try {
     return server_.models.find(model_name(body));
   } catch (ApiError& error) {
-    const bool is_of_body = match_.model.empty() && request().header("x-model").empty();
-    if (error.code == ApiCode::kModelNotFound && is_of_body) error.field = "/model";
+    if (error.code == ApiCode::kModelNotFound && model_of_head().empty()) error.field = "/model";
     throw;
   }
 }

@@ -37,6 +37,7 @@ class Call : public std::enable_shared_from_this<Call> {
  private:
   std::pair<std::string_view, std::string_view> parts_of(std::string_view body) const;
   Json body_json(std::string_view body) const;
+  std::string model_of_head() const;
   std::string model_name(Body& body) const;
   std::shared_ptr<Served> find_model(Body& body) const;
   std::string turn_line() const;

@@ -100,17 +100,18 @@ Answering classification(const ServedModel& model, Body& body) {
                                                : ScoreFunction::kNone;
   const bool is_pipeline = parameters.is_pipeline();
   const OffsetUnit unit = offsets_of(parameters.get());
-  Answering made = counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
-                             return plan_classify(model.pipeline, inputs.views(), options);
-                           }),
-                                     [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
-                                       JsonArray all;
-                                       for (size_t i = 0; i < answers.size(); ++i)
-                                         all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
-                                       if (is_pipeline && !is_list) return std::move(all.front());
-                                       return all;  // the clients of the hub take the first element
-                                     }),
-                           inputs);
+  Answering made =
+      counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+                return plan_classify(model.pipeline, inputs.views(), options);
+              }),
+                        [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
+                          JsonArray all;
+                          for (size_t i = 0; i < answers.size(); ++i)
+                            all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
+                          return one_or_list(std::move(all),
+                                             is_list || !is_pipeline);  // the hub's clients take the first element
+                        }),
+              inputs);
   const size_t lists = options.window_scores == WindowScores::kEach ? made.plan->sequences.size() : 0;
   made.answer_bytes = (inputs.size() + lists) * std::min(options.top_k, labels) * kLabelBytes;
   return made;
@@ -150,8 +151,7 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
                                          }
                                          all.push_back(std::move(entities));
                                        }
-                                       if (!is_list) return std::move(all.front());
-                                       return all;
+                                       return one_or_list(std::move(all), is_list);
                                      }),
                            inputs);
   made.answer_bytes = made.tokens * kTokenBytes + made.characters;
@@ -254,8 +254,7 @@ Answering fill_mask(const ServedModel& model, Body& body) {
                             }
                             all.push_back(masks.size() == 1 ? std::move(masks.front()) : Json(std::move(masks)));
                           }
-                          if (!is_list) return std::move(all.front());
-                          return all;
+                          return one_or_list(std::move(all), is_list);
                         }),
               inputs);
   made.answer_bytes = fill_bytes(inputs, *made.plan, options, model.pipeline.tokenizer.size());
@@ -306,8 +305,7 @@ Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_de
                   JsonArray all;
                   for (size_t i = 0; i < answers.size(); ++i)
                     all.push_back(is_pipeline ? Json(to_json(answers[i], texts[i])) : labels_json(answers[i].labels));
-                  if (!is_list) return std::move(all.front());
-                  return all;
+                  return one_or_list(std::move(all), is_list);
                 }),
       inputs);
 }
@@ -378,8 +376,7 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
                                        JsonArray all;
                                        for (size_t i = 0; i < answers.size(); ++i)
                                          all.push_back(to_json(answers[i], texts[i], unit, threshold).front().second);
-                                       if (!is_list) return std::move(all.front());
-                                       return all;
+                                       return one_or_list(std::move(all), is_list);
                                      }),
                            inputs);
   made.answer_bytes = made.tokens * kTokenBytes + made.characters;
@@ -402,8 +399,7 @@ Answering text_scoring(const ServedModel& model, Body& body) {
       if (has_tokens) one.emplace_back("tokens", to_json(answers[i].pieces, texts[i], unit, tokenizer));
       all.push_back(std::move(one));
     }
-    if (!is_list) return std::move(all.front());
-    return all;
+    return one_or_list(std::move(all), is_list);
   };
   Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
                              return plan_score(model.pipeline, inputs.views(), rules);

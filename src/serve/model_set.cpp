@@ -86,11 +86,22 @@ std::string ModelSet::names() const {
   return all;
 }
 
-size_t ModelSet::index_of(const std::string& name) const {
+std::optional<size_t> ModelSet::find_index(const std::string& name) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const ModelPlace& place = slots_[i].place;
     if (place.name == name || (!name.empty() && place.repository == name)) return i;
   }
+  return std::nullopt;
+}
+
+std::string ModelSet::served_name(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const std::optional<size_t> index = find_index(name);
+  return index ? slots_[*index].place.name : std::string();
+}
+
+size_t ModelSet::index_of(const std::string& name) const {
+  if (const std::optional<size_t> index = find_index(name)) return *index;
   throw ApiError(ApiCode::kModelNotFound, fmt::format("no model {}; there are {}", quote_json(name), names()));
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class ModelSet {
   // Throws kLoading unless all are open but those that unload() closed, and one is at least.
   void check_ready() const;
   size_t count() const { return slots_.size(); }
+  // Under which a model is served that has this name or is of this repository; empty: none.
+  std::string served_name(const std::string& name) const;
 
   struct Status {
     std::string name, path, state;  // "open", "opening", "closed"
@@ -67,6 +70,7 @@ class ModelSet {
     std::shared_ptr<Served> served;
     bool is_unloaded = false;
   };
+  std::optional<size_t> find_index(const std::string& name) const;
   size_t index_of(const std::string& name) const;  // throws kModelNotFound
   std::string names() const;
   void put(const std::string& name, std::shared_ptr<Served> fresh);

@@ -1,5 +1,6 @@
-// When large bodies are read: a client's are read no further ahead than the models need to go on, so that texts that
-// wait for long are not read, held or refused meanwhile. Knows no threads of its own and no clock.
+// When large bodies are read: those of a line (of one client, for one model and one priority: call.cpp) are read no
+// further ahead than the model needs to go on, so that texts that wait for long are not read, held or refused
+// meanwhile. Knows no threads of its own and no clock.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -12,15 +13,15 @@
 namespace deberta::serve {
 
 struct ReadLimits {
-  size_t reading = 1;     // bodies of a client that are read at once
-  size_t tokens = 32768;  // of a client that were read and have no answer: further bodies of its wait
-  size_t always = 2;      // of a client: one is computed, the next is read meanwhile, however large they are
+  size_t reading = 1;     // bodies of a line that are read at once
+  size_t tokens = 32768;  // of a line that were read and have no answer: its further bodies wait
+  size_t always = 2;      // of a line: one is computed, the next is read meanwhile, however large they are
 };
 
 // Outlives its turns, but for those that nobody took before stop().
 class ReadTurns {
  public:
-  // A body that is read, or was and has no answer yet. Its end lets the client's next one in.
+  // A body that is read, or was and has no answer yet. Its end lets the line's next one in.
   class Turn {
    public:
     ~Turn();
@@ -30,9 +31,9 @@ class ReadTurns {
 
    private:
     friend class ReadTurns;
-    Turn(ReadTurns& turns, std::string client) : turns_(turns), client_(std::move(client)) {}
+    Turn(ReadTurns& turns, std::string line) : turns_(turns), line_(std::move(line)) {}
     ReadTurns& turns_;
-    const std::string client_;
+    const std::string line_;
     size_t tokens_ = 0;
     bool is_read_ = false;
   };
@@ -44,22 +45,22 @@ class ReadTurns {
   explicit ReadTurns(const ReadLimits& limits) : limits_(limits) {}
 
   // Calls `begin` once: here, where a turn ends, or in expire().
-  void wait(const std::string& client, Body body);
+  void wait(const std::string& line, Body body);
   void expire();  // those that are over
   void stop();    // what waits is forgotten, `begin` is called no more
 
  private:
-  struct Client {
+  struct Line {
     size_t reading = 0, read = 0, tokens = 0;
     std::deque<Body> waiting;
   };
-  bool may_begin(const Client& its) const;
+  bool may_begin(const Line& its) const;
   void end(const Turn& turn);
-  void begin_next(const std::string& client);
+  void begin_next(const std::string& line);
 
   const ReadLimits limits_;
   std::mutex mutex_;
-  std::unordered_map<std::string, Client> clients_;  // that have any
+  std::unordered_map<std::string, Line> lines_;  // that have any
   bool is_stopped_ = false;
 };
 

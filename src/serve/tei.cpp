@@ -77,8 +77,7 @@ Answering predict(const ServedModel& model, Body& body) {
                                JsonArray all;
                                for (size_t i = 0; i < answers.size(); ++i)
                                  all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
-                               if (!is_batch) return std::move(all.front());
-                               return all;
+                               return one_or_list(std::move(all), is_batch);
                              });
   made.answer_bytes = made.plan->sequences.size() * options.top_k * kLabelBytes;
   return counted(std::move(made), inputs);

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "engine/computation.h"
+#include "engine/model_access.h"
 #include "support/emulating_memory.h"
 
 namespace deberta::test {

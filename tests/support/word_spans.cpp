@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/computation.h"
+#include "engine/model_access.h"
 #include "engine/output_heads.h"
 #include "engine/weight_loader.h"
 #include "support/paths.h"
