@@ -1,6 +1,7 @@
 """What one client may have of the server's memory, and that others have theirs."""
 import contextlib
 import json
+import re
 import shutil
 import socket
 import time
@@ -9,6 +10,7 @@ import pytest
 from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
 from models import read_safetensors, write_safetensors
 from one_client import OTHER, message
+from test_log import lines_of
 
 BODY = json.dumps({"inputs": "word " * 60000}).encode()  # 300 kB
 WIDE = "\ufdfa"  # one character of three bytes, 33 once it is normalized
@@ -106,6 +108,43 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
             one.sendall(many.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
         assert {read_all(one)[:12] for one in asking} == {b"HTTP/1.1 200"}
     wait_for(lambda: held(server) == 0)
+
+
+MANY = {"inputs": [["word " * 400] for _ in range(35)]}  # a large body, and a large piece of work for a tiny model
+
+
+def answered_in_order(server, asked):
+    """Sends each (path, model, headers) of `asked` with a large body, in their order. The answers by the order of their lines in the log."""
+    with contextlib.ExitStack() as stack:
+        connections = []
+        for i, (path, model, headers) in enumerate(asked):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+            one.sendall(message(path, MANY, model).replace(b"\r\n\r\n", f"\r\nConnection: close\r\nX-Request-Id: {i}\r\n{headers}\r\n".encode(), 1))
+            connections.append(one)
+        answers = [read_all(one) for one in connections]
+    assert {answer[:12] for answer in answers} == {b"HTTP/1.1 200"}
+    wait_for(lambda: len(lines_of(server.log)) >= len(asked))
+    return [(int(line["id"]), answers[int(line["id"])].decode()) for line in lines_of(server.log) if line["id"].isdigit()]
+
+
+def test_large_bodies_for_another_model_do_not_wait(serve, models):
+    server = serve("-m", f"labels={models['labels']}", "-m", f"many={models['many']}", "--log-format", "json", *PATIENT)
+    order = answered_in_order(server, [("/predict", "labels", "")] * 8 + [("/predict", "many", "")])
+    assert order[-1][0] != 8, [i for i, _ in order]
+
+
+def test_large_bodies_of_a_higher_priority_do_not_wait(serve, models):
+    server = serve("-m", models["labels"], "--log-format", "json", *PATIENT, environment={"DEBERTA_API_KEY": "secret"})
+    key = "Authorization: Bearer secret\r\n"
+    order = answered_in_order(server, [("/predict", "", key)] * 8 + [("/predict", "", key + "X-Priority: high\r\n")])
+    assert order[-1][0] != 8, [i for i, _ in order]
+
+
+def test_the_wait_of_a_large_body_is_time_in_the_queue(serve, models):
+    server = serve("-m", models["labels"], "--log-format", "json", *PATIENT)
+    _, last = answered_in_order(server, [("/predict", "", "")] * 8)[-1]
+    queue, tokenization, total = (int(re.search(rf"x-{name}-time: (\d+)", last)[1]) for name in ("queue", "tokenization", "total"))
+    assert queue > total / 2 and tokenization < total / 2, last[:1000]
 
 
 def test_a_refused_request_has_given_everything_back_before_its_answer(serve, models):

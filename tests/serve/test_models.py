@@ -125,6 +125,14 @@ def test_priorities_and_rates(serve, models):
     assert status == 429 and int(headers["retry-after"]) >= 1 and "more than 20 tokens a second" in text
 
 
+def test_what_never_has_room_uses_up_no_rate(serve, models):
+    server = serve("-m", models["labels"], "--rate-limit", "20", "--batch-tokens", "64")  # 4,096 tokens in the queue, 200 at once for a client
+    for _ in range(3):
+        status, answer = server.refused("/predict", {"inputs": [["a fine film " * 40] for _ in range(50)]})
+        assert status == 413 and "expected at most 4096 tokens in a request" in answer["error"], answer
+    assert server.post("/predict", {"inputs": "a fine film"})
+
+
 def test_a_proxy_that_is_trusted_says_who_asks(serve, models):
     def until_refused(server, address):
         for count in range(40):
