@@ -14,6 +14,7 @@
 #include "fuzz.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/handlers.h"
 #include "serve/routes.h"
 #include "support/tiny_pipeline.h"
 
@@ -48,21 +49,28 @@ struct Models {
   }
 };
 
-struct Asked {
-  Answering (*answer)(const ServedModel& model, serve::Body& body);
+struct AskedRoute {
+  serve::Answer answer;
   serve::Dialect dialect;
   bool has_tail = false;
+  serve::Asked asked = {};
 };
-std::vector<Asked> all_asked() {
-  std::vector<Asked> asked;
+// Routes with a task of their own, each task of the hub, and those that choose by the model: in this order, so that a
+// seed of the corpus goes on asking for the same.
+std::vector<AskedRoute> all_asked() {
+  using serve::answers::hub_own_task, serve::answers::hub_task, serve::answers::own_task;
+  std::vector<AskedRoute> asked;
   for (const serve::Route& route : serve::all_routes()) {
-    if (route.kind == serve::RouteKind::kAnswer) asked.push_back({route.answer, route.dialect, route.has_tail});
+    const auto* answer = std::get_if<serve::Answer>(&route.handler);
+    if (answer != nullptr && *answer != own_task && *answer != hub_own_task && *answer != hub_task)
+      asked.push_back({*answer, route.dialect, route.has_tail});
   }
   for (const char* task : {"text-classification", "token-classification", "question-answering", "fill-mask",
                            "text-scoring", "replaced-token-detection", "feature-extraction", "zero-shot-classification",
                            "sentence-similarity", "text-ranking", "multiple-choice"})
-    asked.push_back({serve::hub::find_task(task, ""), serve::Dialect::kTei});
-  asked.push_back({serve::hub::find_task("zero-shot-classification", "hf_hub/0.20.0"), serve::Dialect::kTei});
+    asked.push_back({hub_task, serve::Dialect::kTei, false, {task, ""}});
+  asked.push_back({hub_task, serve::Dialect::kTei, false, {"zero-shot-classification", "hf_hub/0.20.0"}});
+  for (const serve::Answer answer : {own_task, hub_own_task}) asked.push_back({answer, serve::Dialect::kTei});
   return asked;
 }
 
@@ -95,19 +103,19 @@ void check_response(const HttpResponse& response, int from, int to) {
 
 void run(Bytes input) {
   static const Models models;
-  static const std::vector<Asked> routes = all_asked();
+  static const std::vector<AskedRoute> routes = all_asked();
   Cutter cutter(input);
-  const Asked& asked = routes[cutter.byte() % routes.size()];
+  const AskedRoute& route = routes[cutter.byte() % routes.size()];
   const ServedModel& model = models.all[cutter.byte() % models.all.size()];
   const size_t tail = cutter.byte();
   const std::string_view rest = cutter.rest();
-  const size_t size = asked.has_tail ? rest.size() - std::min(tail, rest.size()) : rest.size();
+  const size_t size = route.has_tail ? rest.size() - std::min(tail, rest.size()) : rest.size();
   const Json json =
       parse_json(rest.substr(0, size), "body", {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 1000000});
   HttpResponse response;
   try {
     serve::Body body(json, {}, rest.substr(size));
-    const Answering made = asked.answer(model, body);
+    const Answering made = route.answer(model, body, route.asked);
     const std::vector<std::string> ignored = body.unknown();
     FUZZ_REQUIRE(ignored.size() <= members_of(json));
     if (made.plan != nullptr) run_plan(model.pipeline.model, *made.plan, 1000);
@@ -116,7 +124,7 @@ void run(Bytes input) {
   } catch (...) {
     const ApiError error = serve::api_error_of(std::current_exception());
     FUZZ_REQUIRE(error.code != serve::ApiCode::kInternal);
-    return check_response(serve::error_response(error, asked.dialect), 400, 500);
+    return check_response(serve::error_response(error, route.dialect), 400, 500);
   }
   check_response(response, 200, 200);
 }

@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "base/ascii.h"
-#include "heads/head_facts.h"
 #include "serve/api_error.h"
 
 namespace deberta::serve {
@@ -44,12 +43,6 @@ std::string dotted(std::string_view pointer) {
   return name;
 }
 
-LogLevel level_of(Body& body) {
-  const std::optional<std::string> level = body.choice("level", {"info", "warning", "error"});
-  if (!level) body.refuse_missing("level");
-  return *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
-}
-
 }  // namespace
 
 Call::~Call() {
@@ -70,25 +63,43 @@ void Call::start() {
     facts_.route = match_.route->path;
     key_ = server_.key_of(request());
     client_ = server_.client_of(request(), key_);
-    if (match_.route->method == "GET") {
-      return give(server_.get(match_, request(), owner()));
-    }
-    if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
-    if (match_.route->scope == Scope::kAdmin)
-      return server_.loader->post([self = shared_from_this()] { self->administer(); });
-    if (server_.inflight > server_.settings.queue.requests)
-      throw ApiError(ApiCode::kOverloaded, "too many requests at once");
-    if (match_.route->kind == RouteKind::kExplain) {
-      if (server_.explaining >= kMostExplaining)
-        throw ApiError(ApiCode::kOverloaded, "other texts are being explained");
-      ++server_.explaining;
-      return server_.explainer->post([self = shared_from_this()] { self->explain(); });
-    }
-    if (size_of(request().body.size()) == WorkSize::kLarge) return await_turn();
-    server_.pool->post(client_, WorkSize::kSmall, [self = shared_from_this()] { self->read(); });
+    std::visit([this](const auto handler) { begin(handler); }, match_.route->handler);
   } catch (...) {
     fail(std::current_exception());
   }
+}
+
+void Call::begin(Get get) {
+  give(get(server_, {match_, request(), owner()}));
+}
+
+void Call::begin(Command command) {
+  check_taking();
+  server_.loader->post([self = shared_from_this(), command] { self->administer(command); });
+}
+
+void Call::begin(Explain explain) {
+  check_taking();
+  check_count();
+  if (server_.explaining >= kMostExplaining) throw ApiError(ApiCode::kOverloaded, "other texts are being explained");
+  ++server_.explaining;
+  server_.explainer->post([self = shared_from_this(), explain] { self->explain(explain); });
+}
+
+void Call::begin(Answer) {
+  check_taking();
+  check_count();
+  if (size_of(request().body.size()) == WorkSize::kLarge) return await_turn();
+  server_.pool->post(client_, WorkSize::kSmall, [self = shared_from_this()] { self->read(); });
+}
+
+void Call::check_taking() const {
+  if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+}
+
+void Call::check_count() const {
+  if (server_.inflight > server_.settings.queue.requests)
+    throw ApiError(ApiCode::kOverloaded, "too many requests at once");
 }
 
 // A line of large bodies: the client's for one model and one priority, so that what waits for another stops nothing.
@@ -242,13 +253,13 @@ void Call::note_unknown(const Body& body) {
 }
 
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
-void Call::explain() {
+void Call::explain(Explain explain) {
   try {
     const Json json = body_json(request().body);
     Body body(json);
     served_ = find_model(body);
     facts_.model = served_->model.name;
-    HttpResponse response = server_.explanations.explain(served_->model, body, owner(), microseconds());
+    HttpResponse response = explain(server_, served_->model, body, owner());
     note_unknown(body);
     give(std::move(response));
   } catch (...) {
@@ -258,31 +269,11 @@ void Call::explain() {
 }
 
 // Opens and closes models, on a thread that does nothing else.
-void Call::administer() {
+void Call::administer(Command command) {
   try {
     const Json json = request().body.empty() ? Json(JsonObject()) : body_json(request().body);
     Body body(json);
-    const std::string& name = match_.model;
-    Json told;
-    switch (match_.route->kind) {
-      case RouteKind::kAdminReload:
-        server_.reload(name, body.flag("force").value_or(false));
-        break;
-      case RouteKind::kAdminLoad:
-        server_.models.load(name);
-        break;
-      case RouteKind::kAdminUnload:
-        server_.models.unload(name);
-        break;
-      default:
-        server_.log_level = level_of(body);
-        return give(json_response(JsonObject{{"level", *body.text("level")}}));
-    }
-    for (const ModelSet::Status& status : server_.models.statuses()) {
-      if (status.name == name || status.repository == name)
-        told = JsonObject{{"name", status.name}, {"state", status.state}};
-    }
-    give(json_response(told));
+    give(json_response(command(server_, match_.model, body)));
   } catch (const Error& error) {  // of a folder that does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
@@ -292,25 +283,7 @@ void Call::administer() {
 }
 
 Answering Call::make(Body& body) {
-  const ServedModel& model = served_->model;
-  const std::string_view agent = request().header("user-agent");
-  switch (match_.route->kind) {
-    case RouteKind::kAnswer:
-      return match_.route->answer(model, body);
-    case RouteKind::kHubTask:
-      return hub::find_task(match_.task, agent)(model, body);
-    case RouteKind::kHubOwnTask:
-      return hub::find_asked_task(model, body, agent)(model, body);
-    default:
-      break;
-  }
-  // A body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model is for.
-  if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, agent)(model, body);
-  const HeadFacts& head = facts_of(model.pipeline.model.head());
-  if (!head.has_logits()) return tei::embed(model, body);
-  if (!head.is_per_sequence()) return hub::find_own_task(model, body, agent)(model, body);
-  const bool is_ranked = model.pipeline.model.labels() == 1 && body.find("texts") != nullptr;
-  return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
+  return std::get<Answer>(match_.route->handler)(served_->model, body, {match_.task, request().header("user-agent")});
 }
 
 // Before its tokens count against the client's rate: what never has room did not run.

@@ -1,49 +1,49 @@
-// The table of routes: which path and method mean what, in whose words errors are told.
+// The table of routes: what each method and path does, who may ask, and in which dialect errors are written.
 #pragma once
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/http.h"
 #include "serve/keys.h"
+#include "serve/server.h"
 
 namespace deberta::serve {
 
-enum class RouteKind {
-  kAnswer,
-  kOwnTask,
-  kHubTask,
-  kHubOwnTask,
-  kHealth,
-  kLive,
-  kInfo,
-  kModels,
-  kMetrics,
-  kServer,
-  kModel,
-  kReady,
-  kPage,
-  kAdminModels,
-  kAdminQueue,
-  kAdminLoad,
-  kAdminUnload,
-  kAdminReload,
-  kAdminLog,
-  kExplain,
-  kExplainTerms,
-  kExplainHeads,
-  kExplainThumbnails
+struct RouteMatch;
+
+// What an inference request says beside its body: the task that its path names (of the hub's pipelines), and its client.
+struct Asked {
+  std::string_view task, user_agent;
 };
+struct GetRequest {
+  const RouteMatch& match;
+  const HttpRequest& request;
+  const std::string& owner;  // the name of the client's key
+};
+
+// What a route does, by when and where it may run: a route of another kind is another type, which Call::begin() must
+// take before this compiles.
+using Answer = Answering (*)(const ServedModel& model, Body& body, const Asked& asked);  // on a thread of the pool
+using Get = HttpResponse (*)(Server::State& server, const GetRequest& request);          // at once; soon done
+using Command = Json (*)(Server::State& server, const std::string& model, Body& body);   // on the loader's thread
+using Explain = HttpResponse (*)(Server::State& server, const ServedModel& model, Body& body,
+                                 const std::string& owner);  // on the explainer's thread
+using Handler = std::variant<Answer, Get, Command, Explain>;
+
+enum class Ports { kServing, kBoth, kMetrics };  // kMetrics: that of --metrics-port where there is one
 
 struct Route {
   std::string_view method;
   std::string_view path;  // {model}: one or two segments; {task}, {file}: one
-  RouteKind kind;
-  Dialect dialect;
-  Answering (*answer)(const ServedModel& model, Body& body) = nullptr;  // kAnswer
-  Scope scope = Scope::kInfer;                                          // of the keys that open it
-  bool is_open = false;                                                 // without a key too
+  Handler handler;
+  Dialect dialect = Dialect::kTei;
+  Scope scope = Scope::kInfer;  // of the keys that open it
+  Ports ports = Ports::kServing;
+  bool is_open = false;   // without a key too
   bool has_tail = false;  // bytes behind the JSON, where the header Inference-Header-Content-Length says so
 };
 

@@ -23,7 +23,6 @@ namespace {
 
 constexpr size_t kMostId = 64;                         // characters of a request's own id
 constexpr size_t kMostField = 200, kMostDetail = 400;  // bytes in the log
-constexpr std::string_view kKeyScript = "key.js";      // of every page
 
 // The least status that is told.
 int least_status(LogLevel level) {
@@ -35,24 +34,6 @@ std::string one_line(const std::string& text) {
   std::ranges::replace_if(
       line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
   return line;
-}
-
-// A page, and what its browser may load for it: the server's own files.
-HttpResponse page_response(const RouteMatch& match) {
-  // /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
-  const std::string_view path = match.route->path.substr(1);
-  const std::string page(path.substr(0, path.find('/')));
-  std::string name = page.find('.') != std::string::npos ? page : page + ".html";
-  if (!match.file.empty()) name = match.file.starts_with(page) || match.file == kKeyScript ? match.file : "";
-  const web::File* file = web::find_file(name);
-  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
-  return {
-      .status = 200,
-      .headers = {{"content-type", std::string(file->type)},
-                  {"content-security-policy",
-                   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-                   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}},
-      .body = std::string(file->text)};
 }
 
 // Tokens of a text: at most `given`, or without it as many as other verbs read of this folder.
@@ -169,7 +150,7 @@ std::optional<HttpResponse> Server::State::preflight(const HttpRequest& head, co
 // Throws what a request is refused for before its body is read.
 void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) const {
   const Route* route = find_route(head.method, head.path);
-  const bool is_metrics = route != nullptr && route->kind == RouteKind::kMetrics;
+  const bool is_metrics = route != nullptr && route->ports == Ports::kMetrics;
   const bool is_open = (route != nullptr && route->is_open) || (is_metrics && is_of_metrics);
   const std::optional<Key> key = is_open ? std::nullopt : check_key(head);
   if (head.method == "OPTIONS" && !allowed_methods(head.path).empty()) return;
@@ -177,7 +158,7 @@ void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) cons
   if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
       (matched.scope == Scope::kExplain && !settings.has_explorer))
     throw ApiError(ApiCode::kNotFound, "no such route");
-  if (is_of_metrics && !is_metrics && matched.kind != RouteKind::kHealth)
+  if (is_of_metrics && matched.ports == Ports::kServing)
     throw ApiError(ApiCode::kNotFound, "this port has /metrics and /health alone");
   if (!is_of_metrics && is_metrics && settings.metrics_port)
     throw ApiError(ApiCode::kNotFound, "/metrics is at --metrics-port");
@@ -246,46 +227,6 @@ HttpHooks Server::State::hooks(bool are_of_metrics) {
 
 void Server::State::handle(const std::shared_ptr<Exchange>& exchange) {
   std::make_shared<Call>(*this, exchange)->start();
-}
-
-HttpResponse Server::State::get(const RouteMatch& match, const HttpRequest& request, const std::string& owner) {
-  const Dialect dialect = match.route->dialect;
-  switch (match.route->kind) {
-    case RouteKind::kInfo:
-      return json_response(info());
-    case RouteKind::kModels:
-      return json_response(list());
-    case RouteKind::kMetrics:
-      return {.status = 200,
-              .headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
-              .body = metrics.text(gauges())};
-    case RouteKind::kPage:
-      return page_response(match);
-    case RouteKind::kServer:
-      return json_response(kserve::server_json(version()));
-    case RouteKind::kModel:
-      return json_response(kserve::model_json(models.find(match.model)->model));
-    case RouteKind::kLive:
-      return json_response(JsonObject{{"live", true}});
-    case RouteKind::kReady:
-      models.find(match.model);
-      break;
-    case RouteKind::kExplainTerms:
-      return explanations.terms(request.query, owner, microseconds());
-    case RouteKind::kExplainHeads:
-      return explanations.heads(request.query, owner, microseconds());
-    case RouteKind::kExplainThumbnails:
-      return explanations.thumbnails(request.query, owner, microseconds());
-    case RouteKind::kAdminModels:
-      return json_response(admin_models());
-    case RouteKind::kAdminQueue:
-      return json_response(admin_queue());
-    default:
-      break;
-  }
-  if (is_leaving || is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
-  models.check_ready();
-  return json_response(dialect == Dialect::kKserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
 }
 
 void Server::State::add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const {

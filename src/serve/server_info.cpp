@@ -1,4 +1,4 @@
-// What the server says of itself.
+// What the server reports about itself: models, limits, gauges.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,6 +6,7 @@
 
 #include "deberta/library.h"
 #include "heads/head_facts.h"
+#include "serve/handlers.h"
 #include "serve/server_state.h"
 
 namespace deberta::serve {
@@ -44,9 +45,10 @@ std::string Server::State::compute_type() const {
   return fmt::format("cpu-{}", to_string(settings.model.precision));
 }
 
-Json Server::State::info() const {
-  const std::vector<std::shared_ptr<Served>> open_ones = models.open_ones();
-  if (open_ones.empty()) models.check_ready();
+HttpResponse gets::info(Server::State& server, const GetRequest&) {
+  const ServerSettings& settings = server.settings;
+  const std::vector<std::shared_ptr<Served>> open_ones = server.models.open_ones();
+  if (open_ones.empty()) server.models.check_ready();
   if (open_ones.empty()) throw ApiError(ApiCode::kLoading, "models are being loaded");
   const ServedModel& model = open_ones.front()->model;
   JsonArray all;
@@ -55,28 +57,28 @@ Json Server::State::info() const {
                              {"model_type", model_type_json(entry->model)},
                              {"task", hub::own_task(entry->model)},
                              {"max_input_length", uint64_t{entry->model.max_input_length}}});
-  return JsonObject{{"model_id", model.name},
-                    {"model_sha", Json()},
-                    {"model_dtype", std::string(to_string(settings.model.precision))},
-                    {"served_model_name", model.name},
-                    {"model_type", model_type_json(model)},
-                    {"max_concurrent_requests", uint64_t{settings.queue.requests}},
-                    {"max_input_length", uint64_t{model.max_input_length}},
-                    {"max_batch_tokens", static_cast<uint64_t>(settings.queue.batch_work)},
-                    {"max_batch_requests", uint64_t{settings.queue.batch_sequences}},
-                    {"max_client_batch_size", uint64_t{settings.max_client_batch}},
-                    {"auto_truncate", settings.cuts.value_or(false)},
-                    {"tokenization_workers", uint64_t{settings.readers}},
-                    {"version", version()},
-                    {"device", compute_type()},
-                    {"models", std::move(all)}};
+  return json_response(JsonObject{{"model_id", model.name},
+                                  {"model_sha", Json()},
+                                  {"model_dtype", std::string(to_string(settings.model.precision))},
+                                  {"served_model_name", model.name},
+                                  {"model_type", model_type_json(model)},
+                                  {"max_concurrent_requests", uint64_t{settings.queue.requests}},
+                                  {"max_input_length", uint64_t{model.max_input_length}},
+                                  {"max_batch_tokens", static_cast<uint64_t>(settings.queue.batch_work)},
+                                  {"max_batch_requests", uint64_t{settings.queue.batch_sequences}},
+                                  {"max_client_batch_size", uint64_t{settings.max_client_batch}},
+                                  {"auto_truncate", settings.cuts.value_or(false)},
+                                  {"tokenization_workers", uint64_t{settings.readers}},
+                                  {"version", version()},
+                                  {"device", server.compute_type()},
+                                  {"models", std::move(all)}});
 }
 
-Json Server::State::list() const {
+HttpResponse gets::models(Server::State& server, const GetRequest&) {
   JsonArray all;
-  for (const std::shared_ptr<Served>& entry : models.open_ones())
+  for (const std::shared_ptr<Served>& entry : server.models.open_ones())
     all.push_back(JsonObject{{"id", entry->model.name}, {"object", "model"}, {"created", 0}, {"owned_by", "deberta"}});
-  return JsonObject{{"object", "list"}, {"data", std::move(all)}};
+  return json_response(JsonObject{{"object", "list"}, {"data", std::move(all)}});
 }
 
 std::vector<GaugeValue> Server::State::gauges() const {
@@ -114,16 +116,16 @@ std::vector<GaugeValue> Server::State::gauges() const {
   return values;
 }
 
-Json Server::State::admin_models() const {
+HttpResponse gets::admin_models(Server::State& server, const GetRequest&) {
   JsonArray all;
-  for (const ModelSet::Status& status : models.statuses())
+  for (const ModelSet::Status& status : server.models.statuses())
     all.push_back(JsonObject{{"name", status.name}, {"path", status.path}, {"state", status.state}});
-  return JsonObject{{"models", std::move(all)}};
+  return json_response(JsonObject{{"models", std::move(all)}});
 }
 
-Json Server::State::admin_queue() const {
+HttpResponse gets::admin_queue(Server::State& server, const GetRequest&) {
   JsonArray all;
-  for (const std::shared_ptr<Served>& served : models.open_ones()) {
+  for (const std::shared_ptr<Served>& served : server.models.open_ones()) {
     const QueueGauges gauges = served->worker->gauges();
     all.push_back(JsonObject{{"name", served->model.name},
                              {"requests", uint64_t{gauges.requests}},
@@ -131,7 +133,7 @@ Json Server::State::admin_queue() const {
                              {"tokens", uint64_t{gauges.tokens}},
                              {"ms_to_drain", served->worker->time_to_drain() / 1000}});
   }
-  return JsonObject{{"models", std::move(all)}};
+  return json_response(JsonObject{{"models", std::move(all)}});
 }
 
 }  // namespace deberta::serve

@@ -52,12 +52,7 @@ struct Server::State {
   std::string address_of(const HttpRequest& head) const;
   std::string client_of(const HttpRequest& head, const std::optional<Key>& key) const;
   void handle(const std::shared_ptr<Exchange>& exchange);
-  HttpResponse get(const RouteMatch& match, const HttpRequest& request, const std::string& owner);
-  Json info() const;
-  Json list() const;
   std::vector<GaugeValue> gauges() const;
-  Json admin_models() const;
-  Json admin_queue() const;
   std::string compute_type() const;
   void reload(const std::string& name, bool forces);
   HttpResponse refuse_connection(int status, const std::string& why, const std::string& peer);

@@ -70,6 +70,17 @@ TEST(Routes, AreThoseOfTheOpenApiDocument) {
   EXPECT_EQ(routed, documented);
 }
 
+TEST(Routes, AreOfTheKindThatTheirMethodAndScopeSay) {
+  for (const Route& route : all_routes()) {
+    EXPECT_EQ(std::holds_alternative<Get>(route.handler), route.method == "GET") << route.path;
+    EXPECT_EQ(std::holds_alternative<Command>(route.handler), route.scope == Scope::kAdmin && route.method == "POST")
+        << route.path;
+    EXPECT_EQ(std::holds_alternative<Explain>(route.handler), route.scope == Scope::kExplain && route.method == "POST")
+        << route.path;
+    EXPECT_FALSE(route.is_open && route.method == "POST") << route.path;
+  }
+}
+
 TEST(Routes, ErrorsAreToldInTheWordsOfTheFamily) {
   const ApiError error(ApiCode::kValidation, "/input: wrong", "/input");
   EXPECT_EQ(

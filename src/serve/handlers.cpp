@@ -1,0 +1,155 @@
+// The handlers of the routes: each a few lines over what a family of clients, the models or the explorer offer.
+#include "serve/handlers.h"
+
+#include <fmt/format.h>
+
+#include "deberta/library.h"
+#include "heads/head_facts.h"
+#include "serve/server_state.h"
+#include "web/files.h"
+
+namespace deberta::serve {
+namespace answers {
+
+Answering rerank_by_key(const ServedModel& model, Body& body, const Asked&) {
+  return body.find("documents") != nullptr ? cohere::rerank(model, body) : tei::rerank(model, body);
+}
+
+Answering own_task(const ServedModel& model, Body& body, const Asked& asked) {
+  if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, asked.user_agent)(model, body);
+  const HeadFacts& head = facts_of(model.pipeline.model.head());
+  if (!head.has_logits()) return tei::embed(model, body);
+  if (!head.is_per_sequence()) return hub::find_own_task(model, body, asked.user_agent)(model, body);
+  const bool is_ranked = model.pipeline.model.labels() == 1 && body.find("texts") != nullptr;
+  return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
+}
+
+Answering hub_task(const ServedModel& model, Body& body, const Asked& asked) {
+  return hub::find_task(std::string(asked.task), asked.user_agent)(model, body);
+}
+
+Answering hub_own_task(const ServedModel& model, Body& body, const Asked& asked) {
+  return hub::find_asked_task(model, body, asked.user_agent)(model, body);
+}
+
+}  // namespace answers
+
+namespace gets {
+namespace {
+
+constexpr std::string_view kKeyScript = "key.js";  // of every page
+
+// A page, and what its browser may load for it: the server's own files.
+HttpResponse page_response(const RouteMatch& match) {
+  // /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
+  const std::string_view path = match.route->path.substr(1);
+  const std::string page(path.substr(0, path.find('/')));
+  std::string name = page.find('.') != std::string::npos ? page : page + ".html";
+  if (!match.file.empty()) name = match.file.starts_with(page) || match.file == kKeyScript ? match.file : "";
+  const web::File* file = web::find_file(name);
+  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
+  return {
+      .status = 200,
+      .headers = {{"content-type", std::string(file->type)},
+                  {"content-security-policy",
+                   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+                   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}},
+      .body = std::string(file->text)};
+}
+
+HttpResponse ready_response(Server::State& server, const GetRequest& request) {
+  if (server.is_leaving || server.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+  server.models.check_ready();
+  const bool is_kserve = request.match.route->dialect == Dialect::kKserve;
+  return json_response(is_kserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
+}
+
+}  // namespace
+
+HttpResponse health(Server::State& server, const GetRequest& request) {
+  return ready_response(server, request);
+}
+
+HttpResponse model_ready(Server::State& server, const GetRequest& request) {
+  server.models.find(request.match.model);  // throws
+  return ready_response(server, request);
+}
+
+HttpResponse live(Server::State&, const GetRequest&) {
+  return json_response(JsonObject{{"live", true}});
+}
+
+HttpResponse metrics(Server::State& server, const GetRequest&) {
+  return {.status = 200,
+          .headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
+          .body = server.metrics.text(server.gauges())};
+}
+
+HttpResponse page(Server::State&, const GetRequest& request) {
+  return page_response(request.match);
+}
+
+HttpResponse kserve_server(Server::State&, const GetRequest&) {
+  return json_response(kserve::server_json(version()));
+}
+
+HttpResponse kserve_model(Server::State& server, const GetRequest& request) {
+  return json_response(kserve::model_json(server.models.find(request.match.model)->model));
+}
+
+HttpResponse explain_terms(Server::State& server, const GetRequest& request) {
+  return server.explanations.terms(request.request.query, request.owner, microseconds());
+}
+
+HttpResponse explain_heads(Server::State& server, const GetRequest& request) {
+  return server.explanations.heads(request.request.query, request.owner, microseconds());
+}
+
+HttpResponse explain_thumbnails(Server::State& server, const GetRequest& request) {
+  return server.explanations.thumbnails(request.request.query, request.owner, microseconds());
+}
+
+}  // namespace gets
+
+namespace commands {
+namespace {
+
+Json state_of(const Server::State& server, const std::string& model) {
+  for (const ModelSet::Status& status : server.models.statuses()) {
+    if (status.name == model || status.repository == model)
+      return JsonObject{{"name", status.name}, {"state", status.state}};
+  }
+  return {};
+}
+
+}  // namespace
+
+Json load(Server::State& server, const std::string& model, Body&) {
+  server.models.load(model);
+  return state_of(server, model);
+}
+
+Json unload(Server::State& server, const std::string& model, Body&) {
+  server.models.unload(model);
+  return state_of(server, model);
+}
+
+Json reload(Server::State& server, const std::string& model, Body& body) {
+  server.reload(model, body.flag("force").value_or(false));
+  return state_of(server, model);
+}
+
+Json set_log_level(Server::State& server, const std::string&, Body& body) {
+  const std::optional<std::string> level = body.choice("level", {"info", "warning", "error"});
+  if (!level) body.refuse_missing("level");
+  server.log_level = *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
+  return JsonObject{{"level", *level}};
+}
+
+}  // namespace commands
+
+HttpResponse explain_tokens(Server::State& server, const ServedModel& model, Body& body, const std::string& owner) {
+  return server.explanations.explain(model, body, owner, microseconds());
+}
+
+}  // namespace deberta::serve
