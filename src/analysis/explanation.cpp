@@ -55,12 +55,11 @@ JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenize
   if (terms.layers.empty())
     throw Error(ErrorCode::kTask, "attention", "expected a model with layers, got one with none");
   const JsonArray names = names_of(terms);
-  const auto head_size = static_cast<double>(config.attention_head_size);
   return {{"tokens", tokens_json(tokenizer, encoding)},
           {"layers", uint64_t{terms.layers.size()}},
           {"heads", uint64_t{terms.heads}},
           {"terms", names},
-          {"scale", 1 / std::sqrt(head_size * static_cast<double>(names.size()))},
+          {"scale", config.attention_scale()},
           {"rows", rows_of(config, encoding.size())}};
 }
 

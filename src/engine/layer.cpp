@@ -9,8 +9,6 @@
 // T packed tokens, all of them keys  N query rows  H heads  K head size, the paper's d  D hidden  F feed-forward
 #include "engine/layer.h"
 
-#include <cmath>
-
 #include "engine/layer_blocks.h"
 
 namespace deberta {
@@ -29,7 +27,7 @@ void disentangled_attention(const Pass& pass, const LayerStep& step, const Query
   p.qr = step.layer.qr;
   p.has_c2p = p.kr.has_data();  // Q_i . Kr_row(i-j)
   p.has_p2c = p.qr.has_data();  // K_j . Qr_row(i-j)
-  p.scale = 1 / std::sqrt(static_cast<double>(pass.config.attention_head_size * pass.config.attention_terms()));
+  p.scale = pass.config.attention_scale();
   p.query_starts = queries.starts;
   p.query_positions = queries.positions_N;
   p.query_mask_T = queries.mask_N;

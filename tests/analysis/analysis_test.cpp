@@ -6,10 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/explanation.h"
 #include "deberta/checkpoint.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
+#include "support/tiny_pipeline.h"
 
 namespace deberta {
 namespace {
@@ -67,6 +69,22 @@ TEST_F(Analysis, ATermThatTheModelLacksIsEmpty) {
   const AttentionTerms terms = attention_terms(make(config), encoding_of({1, 5, 2}));
   EXPECT_TRUE(terms.layers.at(0).p2c_HLL.empty());
   EXPECT_EQ(terms.layers.at(0).sum_HLL.at(1), terms.layers.at(0).c2c_HLL.at(1) + terms.layers.at(0).c2p_HLL.at(1));
+}
+
+TEST_F(Analysis, TheScaleThatIsReportedIsTheEnginesWhateverTheConfigurationNames) {
+  const auto scale_of = [&](const ModelConfig& config) {
+    const test::TemporaryFolder folder;
+    const Pipeline pipeline = test::tiny_pipeline(folder, config, Head::kNone, 0);
+    const Encoding encoding = pipeline.tokenizer.encode("a film");
+    const Json all =
+        explanation_json(pipeline.config, pipeline.tokenizer, encoding, attention_terms(pipeline.model, encoding));
+    return all.find("scale")->as_number();
+  };
+  ModelConfig config = test::tiny_config();
+  const auto size = static_cast<double>(config.attention_head_size);
+  EXPECT_DOUBLE_EQ(scale_of(config), 1 / std::sqrt(3 * size));
+  config.relative_attention = false;  // the terms that are named count all the same
+  EXPECT_DOUBLE_EQ(scale_of(config), 1 / std::sqrt(3 * size));
 }
 
 TEST(RelativePositionRows, AreLinearNearTheDiagonalAndLogarithmicBeyond) {

@@ -4,7 +4,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <cmath>
 #include <vector>
 
 #include "train/model/block.h"
@@ -62,7 +61,7 @@ AttentionInputs inputs_of(const Pass& pass, const Attention& a, const SharedRows
   inputs.keys = pass.tokens;
   inputs.lut = pass.lut;
   inputs.heads = c.num_attention_heads;
-  inputs.scale = 1 / std::sqrt(static_cast<double>(c.attention_head_size * c.attention_terms()));
+  inputs.scale = c.attention_scale();
   inputs.is_causal = c.is_causal;
   inputs.dropout = pass.dropout(RandomDomain::kAttentionDropout, c.attention_probs_dropout_prob, layer);
   return inputs;
