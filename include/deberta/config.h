@@ -1,7 +1,6 @@
 // The configuration of a DeBERTa of any version (model.md#configuration), read from config.json and written back to it.
 // Unknown keys are kept.
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -123,7 +122,7 @@ struct ModelConfig {
     return 1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0) + (has_p2p ? 1 : 0) + (layout == Layout::kV1 ? other_terms : 0);
   }
   // By which the sum of the terms is multiplied before the softmax.
-  double attention_scale() const { return 1 / std::sqrt(static_cast<double>(attention_head_size * attention_terms())); }
+  DEBERTA_API double attention_scale() const;
 };
 
 // Reads config.json as Python's json module does. Only a value that is used and invalid is a problem; all problems are

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -402,6 +403,10 @@ std::string_view to_string(ProblemType type) {
       return "multi_label_classification";
   }
   return {};
+}
+
+double ModelConfig::attention_scale() const {
+  return 1 / std::sqrt(static_cast<double>(attention_head_size * attention_terms()));
 }
 
 std::string_view to_string(ClassifierPooling pooling) {

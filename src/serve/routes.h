@@ -15,7 +15,7 @@ namespace deberta::serve {
 
 struct RouteMatch;
 
-// What an inference request says beside its body: the task that its path names (of the hub's pipelines), and its client.
+// What an inference request carries beside its body: the task that its path names (of the hub), and its client.
 struct Asked {
   std::string_view task, user_agent;
 };
