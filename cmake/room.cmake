@@ -4,9 +4,6 @@ set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <ma
 set(DEBERTA_TOGETHER base web text config heads checkpoint data hub decode metrics pipeline analysis rows eval serve options program measure cli
   train/ops train/model train/objectives train/optim train/data train/state train/report train/ablation train/loop train/cli)
 
-# Rooms whose tests are compiled one by one all the same: many of their files have helpers of the same names.
-set(DEBERTA_TESTS_APART kernels engine text train/ops train/data train/objectives)
-
 # deberta_read_rooms(REGEX VARIABLE): the names in rooms.txt whose row matches the regular expression after the name.
 function(deberta_read_rooms regex variable)
   file(STRINGS ${PROJECT_SOURCE_DIR}/rooms.txt rows REGEX "^[a-z_/]+ +${regex}")
@@ -68,16 +65,16 @@ function(deberta_objects target folder)
   if(DEBERTA_FUZZ AND room STREQUAL "train/data")  # the fuzz programs take single sources of it, without the rooms that the others need
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   elseif(DEBERTA_UNITY AND room IN_LIST DEBERTA_TOGETHER)
-    deberta_together(${target})
+    deberta_together(${target} 6)
   endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PUBLIC deberta_flags)
 endfunction()
 
-# deberta_together(TARGET): several of its sources are compiled as one. A type of an anonymous namespace is then one of an included file, which g++
+# deberta_together(TARGET COUNT): so many of its sources are compiled as one. A type of an anonymous namespace is then one of an included file, which g++
 # warns about where a type of this source holds one.
-function(deberta_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+function(deberta_together target count)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
@@ -88,9 +85,9 @@ function(deberta_counted room owner)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PRIVATE src include)
   target_link_libraries(${target} PRIVATE deberta_flags fmt::fmt)
-  target_compile_options(${target} PRIVATE -fsanitize-coverage=trace-pc)
+  target_compile_options(${target} PRIVATE -O1 -fsanitize-coverage=trace-pc)
   if(DEBERTA_UNITY)
-    deberta_together(${target})
+    deberta_together(${target} 6)
   endif()
   deberta_precompiled(${target} ${owner} ${DEBERTA_PRECOMPILED})
   deberta_room_tests(${room})
@@ -116,8 +113,8 @@ function(deberta_room_tests name)
   string(REPLACE "/" "_" test test_${name})
   add_executable(${test} ${sources})
   target_link_libraries(${test} PRIVATE deberta_test_support ${ARGN})
-  if(DEBERTA_UNITY AND NOT name IN_LIST DEBERTA_TESTS_APART)
-    deberta_together(${test})
+  if(DEBERTA_UNITY)
+    deberta_together(${test} 12)
   endif()
   if("deberta_torch_half" IN_LIST ARGN)
     deberta_precompiled(${test} test_train_ops ${DEBERTA_TORCH_PRECOMPILED} <gtest/gtest.h>)

@@ -53,7 +53,7 @@ struct AskedRoute {
   serve::Answer answer;
   serve::Dialect dialect;
   bool has_tail = false;
-  serve::Asked asked = {};
+  serve::RouteRequest asked = {};
 };
 // Routes with a task of their own, each task of the hub, and those that choose by the model: in this order, so that a
 // seed of the corpus goes on asking for the same.

@@ -69,21 +69,21 @@ void Call::start() {
   }
 }
 
-void Call::begin(Get get) {
-  give(get(server_, {match_, request(), owner()}));
+void Call::begin(Get handler) {
+  give(handler(server_, {match_, request(), owner()}));
 }
 
-void Call::begin(Command command) {
+void Call::begin(Command handler) {
   check_taking();
-  server_.loader->post([self = shared_from_this(), command] { self->administer(command); });
+  server_.loader->post([self = shared_from_this(), handler] { self->administer(handler); });
 }
 
-void Call::begin(Explain explain) {
+void Call::begin(Explain handler) {
   check_taking();
   check_count();
   if (server_.explaining >= kMostExplaining) throw ApiError(ApiCode::kOverloaded, "other texts are being explained");
   ++server_.explaining;
-  server_.explainer->post([self = shared_from_this(), explain] { self->explain(explain); });
+  server_.explainer->post([self = shared_from_this(), handler] { self->explain(handler); });
 }
 
 void Call::begin(Answer) {
@@ -253,13 +253,13 @@ void Call::note_unknown(const Body& body) {
 }
 
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
-void Call::explain(Explain explain) {
+void Call::explain(Explain handler) {
   try {
     const Json json = body_json(request().body);
     Body body(json);
     served_ = find_model(body);
     facts_.model = served_->model.name;
-    HttpResponse response = explain(server_, served_->model, body, owner());
+    HttpResponse response = handler(server_, served_->model, body, owner());
     note_unknown(body);
     give(std::move(response));
   } catch (...) {
@@ -269,11 +269,11 @@ void Call::explain(Explain explain) {
 }
 
 // Opens and closes models, on a thread that does nothing else.
-void Call::administer(Command command) {
+void Call::administer(Command handler) {
   try {
     const Json json = request().body.empty() ? Json(JsonObject()) : body_json(request().body);
     Body body(json);
-    give(json_response(command(server_, match_.model, body)));
+    give(json_response(handler(server_, match_.model, body)));
   } catch (const Error& error) {  // of a folder that does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));

@@ -40,10 +40,10 @@ class Call : public std::enable_shared_from_this<Call> {
   std::string model_of_head() const;
   std::string model_name(Body& body) const;
   std::shared_ptr<Served> find_model(Body& body) const;
-  void begin(Answer answer);
-  void begin(Get get);
-  void begin(Command command);
-  void begin(Explain explain);
+  void begin(Answer handler);
+  void begin(Get handler);
+  void begin(Command handler);
+  void begin(Explain handler);
   void check_taking() const;  // throws while the server is about to end
   void check_count() const;   // throws while too many requests are there
   std::string turn_line() const;
@@ -52,8 +52,8 @@ class Call : public std::enable_shared_from_this<Call> {
   void fail_late();
   Answering make(Body& body);
   void note_unknown(const Body& body);
-  void administer(Command command);
-  void explain(Explain explain);
+  void administer(Command handler);
+  void explain(Explain handler);
   std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
   Priority priority() const;
   RequestInfo info() const;

@@ -11,25 +11,25 @@
 namespace deberta::serve {
 namespace answers {
 
-Answering rerank_by_key(const ServedModel& model, Body& body, const Asked&) {
+Answering rerank_by_key(const ServedModel& model, Body& body, const RouteRequest&) {
   return body.find("documents") != nullptr ? cohere::rerank(model, body) : tei::rerank(model, body);
 }
 
-Answering own_task(const ServedModel& model, Body& body, const Asked& asked) {
-  if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, asked.user_agent)(model, body);
+Answering own_task(const ServedModel& model, Body& body, const RouteRequest& request) {
+  if (body.find("parameters") != nullptr) return hub::find_own_task(model, body, request.user_agent)(model, body);
   const HeadFacts& head = facts_of(model.pipeline.model.head());
   if (!head.has_logits()) return tei::embed(model, body);
-  if (!head.is_per_sequence()) return hub::find_own_task(model, body, asked.user_agent)(model, body);
+  if (!head.is_per_sequence()) return hub::find_own_task(model, body, request.user_agent)(model, body);
   const bool is_ranked = model.pipeline.model.labels() == 1 && body.find("texts") != nullptr;
   return is_ranked || body.find("query") != nullptr ? tei::rerank(model, body) : tei::predict(model, body);
 }
 
-Answering hub_task(const ServedModel& model, Body& body, const Asked& asked) {
-  return hub::find_task(std::string(asked.task), asked.user_agent)(model, body);
+Answering hub_task(const ServedModel& model, Body& body, const RouteRequest& request) {
+  return hub::find_task(std::string(request.task), request.user_agent)(model, body);
 }
 
-Answering hub_own_task(const ServedModel& model, Body& body, const Asked& asked) {
-  return hub::find_asked_task(model, body, asked.user_agent)(model, body);
+Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest& request) {
+  return hub::find_asked_task(model, body, request.user_agent)(model, body);
 }
 
 }  // namespace answers

@@ -9,11 +9,11 @@ namespace deberta::serve {
 // Inference: from a body to its sequences, and from their outputs to the answer.
 namespace answers {
 // /rerank: with `documents` the request is one of Cohere's and Jina's clients, else of text-embeddings-inference's.
-Answering rerank_by_key(const ServedModel& model, Body& body, const Asked& asked);
+Answering rerank_by_key(const ServedModel& model, Body& body, const RouteRequest& request);
 // POST /: a body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model fits.
-Answering own_task(const ServedModel& model, Body& body, const Asked& asked);
-Answering hub_task(const ServedModel& model, Body& body, const Asked& asked);      // that the path names
-Answering hub_own_task(const ServedModel& model, Body& body, const Asked& asked);  // of the model's own URL
+Answering own_task(const ServedModel& model, Body& body, const RouteRequest& request);
+Answering hub_task(const ServedModel& model, Body& body, const RouteRequest& request);      // that the path names
+Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest& request);  // of the model's own URL
 }  // namespace answers
 
 namespace gets {

@@ -13,7 +13,7 @@ namespace {
 
 // Of a route whose path and client do not matter.
 template <Answering (*F)(const ServedModel&, Body&)>
-Answering plain(const ServedModel& model, Body& body, const Asked&) {
+Answering plain(const ServedModel& model, Body& body, const RouteRequest&) {
   return F(model, body);
 }
 

@@ -16,7 +16,7 @@ namespace deberta::serve {
 struct RouteMatch;
 
 // What an inference request carries beside its body: the task that its path names (of the hub), and its client.
-struct Asked {
+struct RouteRequest {
   std::string_view task, user_agent;
 };
 struct GetRequest {
@@ -27,9 +27,10 @@ struct GetRequest {
 
 // What a route does, by when and where it may run: a route of another kind is another type, which Call::begin() must
 // take before this compiles.
-using Answer = Answering (*)(const ServedModel& model, Body& body, const Asked& asked);  // on a thread of the pool
-using Get = HttpResponse (*)(Server::State& server, const GetRequest& request);          // at once; soon done
-using Command = Json (*)(Server::State& server, const std::string& model, Body& body);   // on the loader's thread
+using Answer = Answering (*)(const ServedModel& model, Body& body,
+                             const RouteRequest& request);                              // on a thread of the pool
+using Get = HttpResponse (*)(Server::State& server, const GetRequest& request);         // at once; soon done
+using Command = Json (*)(Server::State& server, const std::string& model, Body& body);  // on the loader's thread
 using Explain = HttpResponse (*)(Server::State& server, const ServedModel& model, Body& body,
                                  const std::string& owner);  // on the explainer's thread
 using Handler = std::variant<Answer, Get, Command, Explain>;

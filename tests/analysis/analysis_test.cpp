@@ -13,7 +13,7 @@
 #include "support/tiny_model.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta {
+namespace deberta::analysis_test {
 namespace {
 
 class Analysis : public testing::Test {
@@ -117,4 +117,4 @@ TEST(RelativePositionRows, RefuseWhatHasNoTable) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::analysis_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace deberta {
+namespace deberta::head_figures_test {
 namespace {
 
 // One layer of two heads and three tokens: the first head reads each token's own place, the second all alike.
@@ -49,4 +49,4 @@ TEST(HeadFigures, ThumbnailsAreMeansOfParts) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::head_figures_test

@@ -22,7 +22,7 @@ const char* __tsan_default_options() {
 }
 }
 
-namespace deberta {
+namespace deberta::arena_test {
 namespace {
 
 TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
@@ -90,4 +90,4 @@ TEST(Arena, ReportsMemoryThatCannotBeHad) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::arena_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deberta {
+namespace deberta::ascii_test {
 namespace {
 
 TEST(Ascii, LowerCaseChangesLettersOfAsciiOnly) {
@@ -24,4 +24,4 @@ TEST(Ascii, StripTakesWhiteSpaceFromBothEndsOnly) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::ascii_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deberta {
+namespace deberta::base64_test {
 namespace {
 
 TEST(Base64, ReadsWholeGroups) {
@@ -33,4 +33,4 @@ TEST(Base64, WritesWhatItReads) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::base64_test

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace deberta {
+namespace deberta::checked_test {
 namespace {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
@@ -62,4 +62,4 @@ TEST(Reader, ReadsLittleEndianIntegers) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::checked_test

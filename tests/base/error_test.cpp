@@ -14,7 +14,7 @@
 #include "base/nearest.h"
 #include "deberta/library.h"
 
-namespace deberta {
+namespace deberta::error_test {
 namespace {
 
 TEST(Error, IsOneLineForEachProblem) {
@@ -121,4 +121,4 @@ TEST(Warnings, ComeOneAtATimeFromManyThreads) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::error_test

@@ -15,7 +15,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::file_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -166,4 +166,4 @@ TEST(Files, TellTheirKind) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::file_test

@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::folder_test {
 namespace {
 
 using test::files_in;
@@ -194,4 +194,4 @@ TEST(Names, AreThoseInTheFolderSortedAndAtMostSoMany) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::folder_test

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::json_test {
 namespace {
 
 Json parse(std::string_view text, const JsonLimits& limits = {}) {
@@ -162,4 +162,4 @@ TEST(Json, LoadsFilesWithTheirPathInTheMessage) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::json_test

@@ -7,7 +7,7 @@
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::limits_test {
 namespace {
 
 using namespace std::string_literals;
@@ -50,4 +50,4 @@ TEST(Limits, APickleHasFourMillionValuesInAll) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::limits_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace deberta {
+namespace deberta::memory_limit_test {
 namespace {
 
 TEST(MemoryLimit, IsAtMostTheMachineAndTheAddressSpaceAllowed) {
@@ -24,4 +24,4 @@ TEST(MemoryLimit, IsAtMostTheMachineAndTheAddressSpaceAllowed) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::memory_limit_test

@@ -22,7 +22,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::output_file_test {
 namespace {
 
 using test::files_in;
@@ -255,4 +255,4 @@ TEST(OutputFiles, OfALongNameAreWritten) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::output_file_test

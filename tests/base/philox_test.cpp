@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deberta {
+namespace deberta::philox_test {
 namespace {
 
 TEST(Philox, GivesThePublishedVectors) {
@@ -18,4 +18,4 @@ TEST(Philox, IsKnownAtCompileTime) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::philox_test

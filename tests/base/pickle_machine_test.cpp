@@ -7,7 +7,7 @@
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::pickle_machine_test {
 namespace {
 
 using namespace std::string_literals;
@@ -155,4 +155,4 @@ TEST(PickleMachine, ReadsAtMost64Megabytes) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::pickle_machine_test

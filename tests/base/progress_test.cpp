@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-namespace deberta {
+namespace deberta::progress_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -66,4 +66,4 @@ TEST(Progress, EndsWithWhatWasDone) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::progress_test

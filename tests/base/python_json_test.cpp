@@ -10,7 +10,7 @@
 #include "support/paths.h"
 #include "support/warnings.h"
 
-namespace deberta {
+namespace deberta::python_json_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -220,4 +220,4 @@ TEST(PythonJson, LoadsFilesWithTheirPathInTheMessage) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::python_json_test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace deberta {
+namespace deberta::sha256_test {
 namespace {
 
 struct Vector {
@@ -42,4 +42,4 @@ TEST(Sha256, IsTheSameHoweverTheBytesAreHandedIn) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::sha256_test

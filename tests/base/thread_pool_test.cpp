@@ -13,7 +13,7 @@
 #include "deberta/error.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::thread_pool_test {
 namespace {
 
 class ThreadPools : public testing::TestWithParam<size_t> {};
@@ -138,4 +138,4 @@ TEST(UsableProcessors, AreAtLeastOneAndNoMoreThanThereAre) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::thread_pool_test

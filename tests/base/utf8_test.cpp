@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace deberta {
+namespace deberta::utf8_test {
 namespace {
 
 struct WellFormed {
@@ -158,4 +158,4 @@ TEST(Utf8, DecodesAtAnyPosition) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::utf8_test

@@ -7,7 +7,7 @@
 #include "support/bad_bin.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::zip_reader_test {
 namespace {
 
 using test::ZipForm;
@@ -81,4 +81,4 @@ TEST(ZipReader, RefusesChangedBytesOfAnEntryWhenItIsRead) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::zip_reader_test

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::adapter_test {
 namespace {
 
 using test::fixture;
@@ -110,4 +110,4 @@ TEST_F(AdapterFile, RefusesValuesWithoutSense) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::adapter_test

@@ -12,7 +12,7 @@
 #include "support/conversion_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::average_test {
 namespace {
 
 using test::tiny_config;
@@ -103,4 +103,4 @@ TEST_F(Averages, HaveNoCalibration) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::average_test

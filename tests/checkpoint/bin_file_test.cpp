@@ -15,7 +15,7 @@
 #include "support/tiny_model.h"
 #include "support/warnings.h"
 
-namespace deberta {
+namespace deberta::bin_file_test {
 namespace {
 
 using test::BinForm;
@@ -257,4 +257,4 @@ TEST(BinFile, RefusesWhatIsNotARegularFile) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::bin_file_test

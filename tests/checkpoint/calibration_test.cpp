@@ -18,7 +18,7 @@
 #include "support/paths.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::calibration_test {
 namespace {
 
 using namespace test;
@@ -232,4 +232,4 @@ TEST_F(CalibrationFile, TheIdentityReachesBothEndsAndTheMiddleOfALargeTensor) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::calibration_test

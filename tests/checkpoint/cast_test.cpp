@@ -10,7 +10,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::cast_test {
 namespace {
 
 class Collected final : public FileWriter {
@@ -121,4 +121,4 @@ TEST(Cast, TheBoundNoticesAValueThatIsNotTheNearest) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::cast_test

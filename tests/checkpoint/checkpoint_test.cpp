@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::checkpoint_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -347,4 +347,4 @@ TEST_F(Shards, GiveWayToOneFile) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::checkpoint_test

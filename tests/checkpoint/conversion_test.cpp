@@ -12,7 +12,7 @@
 #include "support/conversion_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::conversion_test {
 namespace {
 
 using test::convert;
@@ -413,4 +413,4 @@ TEST_F(Conversions, AreVerifiedAgainstWhatWasWritten) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::conversion_test

@@ -12,7 +12,7 @@
 #include "support/problem_of.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::folder_kind_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -158,4 +158,4 @@ TEST_F(FolderKind, OfAModelAndOfAnUnknownFolderNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::folder_kind_test

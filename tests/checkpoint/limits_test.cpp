@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::limits_test {
 namespace {
 
 using namespace test;
@@ -117,4 +117,4 @@ TEST_F(Limits, AManifestHas2000Files) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::limits_test

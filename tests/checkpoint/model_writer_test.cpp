@@ -13,7 +13,7 @@
 #include "support/conversion_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::model_writer_test {
 namespace {
 
 using test::convert;
@@ -276,4 +276,4 @@ TEST(Manifest, RefusesAnythingElse) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::model_writer_test

@@ -10,7 +10,7 @@
 #include "config/model_config.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::published_test {
 namespace {
 
 using test::shared;
@@ -102,4 +102,4 @@ TEST(PublishedCheckpoints, CasesOfTheOriginalCodeMatchTheTable) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::published_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::safetensors_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -117,4 +117,4 @@ TEST(SafetensorsReader, FollowsALinkToAFile) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::safetensors_test

@@ -14,7 +14,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::safetensors_write_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -194,4 +194,4 @@ TEST(SafetensorsWriter, RefusesFoldersItCannotWriteTo) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::safetensors_write_test

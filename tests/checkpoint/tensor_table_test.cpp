@@ -11,7 +11,7 @@
 #include "config/model_config.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::tensor_table_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -432,4 +432,4 @@ TEST_F(Comparison, TellsTheLayoutByTheFirstLayer) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::tensor_table_test

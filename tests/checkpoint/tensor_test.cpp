@@ -12,7 +12,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::tensor_test {
 namespace {
 
 template <class Value>
@@ -106,4 +106,4 @@ TEST(ToInt64, ConvertsIntegersAndRefusesFloats) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::tensor_test

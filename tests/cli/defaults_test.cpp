@@ -10,7 +10,7 @@
 #include "options/verb_options.h"
 #include "program/model_options.h"
 
-namespace deberta::cli {
+namespace deberta::cli::defaults_test {
 namespace {
 
 template <class Verb>
@@ -70,4 +70,4 @@ TEST(Defaults, OfTasksAreTheLibrarys) {
 }
 
 }  // namespace
-}  // namespace deberta::cli
+}  // namespace deberta::cli::defaults_test

@@ -10,7 +10,7 @@
 #include "support/paths.h"
 #include "support/warnings.h"
 
-namespace deberta {
+namespace deberta::hostile_test {
 namespace {
 
 // A valid document to which any key can be added; its sizes let each change be judged by itself.
@@ -293,4 +293,4 @@ TEST(HostileConfig, OfAKeyTwiceTheLastCountsWithOneWarning) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::hostile_test

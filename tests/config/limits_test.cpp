@@ -5,7 +5,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::limits_test {
 namespace {
 
 class Limits : public testing::Test {
@@ -38,4 +38,4 @@ TEST_F(Limits, AModelHas100000Labels) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::limits_test

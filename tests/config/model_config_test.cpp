@@ -7,7 +7,7 @@
 #include "support/paths.h"
 #include "support/warnings.h"
 
-namespace deberta {
+namespace deberta::model_config_test {
 namespace {
 
 // `{"vocab_size": 100, ...members}`.
@@ -527,4 +527,4 @@ TEST(ModelConfig, ATrainingConfigurationOfTwoModelsGivesTheDiscriminator) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::model_config_test

@@ -8,7 +8,7 @@
 #include "config/model_config.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::published_test {
 namespace {
 
 using test::shared;
@@ -143,4 +143,4 @@ TEST(PublishedConfigs, ConfigurationsOfTheOriginalCodesCasesParse) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::published_test

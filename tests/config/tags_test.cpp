@@ -10,7 +10,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::tags_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -77,4 +77,4 @@ TEST(Tags, GoOnWithinAnEntityOfTheirKind) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::tags_test

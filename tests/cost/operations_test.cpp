@@ -9,7 +9,7 @@
 
 #include "kernels/rel_lut.h"
 
-namespace deberta {
+namespace deberta::operations_test {
 namespace {
 
 ModelConfig base() {
@@ -171,4 +171,4 @@ TEST(Operations, AttentionIsAsMuchAsTheProductsAtTheEvenLength) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::operations_test

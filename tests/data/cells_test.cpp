@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace deberta {
+namespace deberta::cells_test {
 namespace {
 
 TEST(TsvCells, HoldAnyText) {
@@ -40,4 +40,4 @@ TEST(CsvCells, AreQuotedWhereTheyMust) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::cells_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::conll_test {
 namespace {
 
 ConllReader reader_of(std::string_view text) {
@@ -186,4 +186,4 @@ TEST(Conll, SentencesMayBeJsonLines) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::conll_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::corpus_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -117,4 +117,4 @@ TEST(CorpusReader, StopsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::corpus_test

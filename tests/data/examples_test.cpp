@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::examples_test {
 namespace {
 
 ExampleRules text_rules() {
@@ -587,4 +587,4 @@ TEST(Examples, PublishedFilesAreReadWhole) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::examples_test

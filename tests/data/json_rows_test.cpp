@@ -6,7 +6,7 @@
 #include "support/compressed.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::json_rows_test {
 namespace {
 
 // What each row is: its JSON, or `!` and the message.
@@ -132,4 +132,4 @@ TEST(JsonDocument, IsReadAsAWholeUnderItsLimits) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::json_rows_test

@@ -7,7 +7,7 @@
 #include "data/squad.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::limits_test {
 namespace {
 
 SquadFile squad_of(std::string_view text) {
@@ -65,4 +65,4 @@ TEST(Limits, ALineOfJsonHasAMillionValues) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::limits_test

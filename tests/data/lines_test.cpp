@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::lines_test {
 namespace {
 
 using test::compressed;
@@ -370,4 +370,4 @@ TEST(LineReader, SaysWhetherALineIsThereWithoutWaiting) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::lines_test

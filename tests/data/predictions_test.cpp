@@ -5,7 +5,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::predictions_test {
 namespace {
 
 using Form = Predictions::Form;
@@ -81,4 +81,4 @@ TEST(Predictions, NumbersByIdKeepTheirOrder) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::predictions_test

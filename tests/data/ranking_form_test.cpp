@@ -4,7 +4,7 @@
 #include "data/examples.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::ranking_form_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -128,4 +128,4 @@ TEST(RankingForm, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::ranking_form_test

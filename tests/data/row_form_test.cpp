@@ -8,7 +8,7 @@
 #include "data/examples.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::row_form_test {
 namespace {
 
 constexpr RowForm kForms[] = {RowForm::kText,  RowForm::kTsv,  RowForm::kCsv,
@@ -50,4 +50,4 @@ TEST(RowForm, SentencesAreNoRecords) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::row_form_test

@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::squad_test {
 namespace {
 
 SquadFile read(std::string_view text) {
@@ -192,4 +192,4 @@ TEST(Squad, ReadsThePublishedFileWhenItIsThere) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::squad_test

@@ -6,7 +6,7 @@
 #include "support/compressed.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::table_test {
 namespace {
 
 using Cells = std::vector<std::string>;
@@ -195,4 +195,4 @@ TEST(Table, AnErrorOfTheStreamIsNotARow) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::table_test

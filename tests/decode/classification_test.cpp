@@ -8,7 +8,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::classification_test {
 namespace {
 
 TEST(ScoreFunctionOf, FollowsProblemTypeThenTheNumberOfLabels) {
@@ -95,4 +95,4 @@ TEST(RankLabels, BestFirstTiesInLabelOrder) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::classification_test

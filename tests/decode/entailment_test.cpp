@@ -9,7 +9,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::entailment_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -87,4 +87,4 @@ TEST(Relations, AClassThatIsSaidToHaveNoRoleKeepsItsName) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::entailment_test

@@ -7,7 +7,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::entities_test {
 namespace {
 
 const std::vector<std::string> kLabels = {"O", "B-PER", "I-PER", "LOC"};
@@ -156,4 +156,4 @@ TEST(FindEntities, ANonFiniteLogitIsAnError) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::entities_test

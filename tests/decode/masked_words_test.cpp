@@ -7,7 +7,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::masked_words_test {
 namespace {
 
 TEST(RankTokens, ScoresAreOverAllRowsTheOnesWithoutATokenToo) {
@@ -47,4 +47,4 @@ TEST(RankTokens, ANonFiniteLogitIsAnError) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::masked_words_test

@@ -5,7 +5,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::pooling_test {
 namespace {
 
 TEST(Pool, FirstMeanAndGreatest) {
@@ -33,4 +33,4 @@ TEST(Cosine, IsOfDirectionsAlone) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::pooling_test

@@ -11,7 +11,7 @@
 #include "decode/windows.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::spans_test {
 namespace {
 
 double softmax(const std::vector<double>& logits, size_t at) {
@@ -186,4 +186,4 @@ TEST(SpanAnswers, AContextWithoutTokensHasNone) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::spans_test

@@ -8,7 +8,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::text_score_test {
 namespace {
 
 TEST(LogProbability, IsThatOfTheSoftmax) {
@@ -36,4 +36,4 @@ TEST(SumUp, PerplexityIsByPiecesAndByWords) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::text_score_test

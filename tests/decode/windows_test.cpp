@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "support/problem_of.h"
 
-namespace deberta {
+namespace deberta::windows_test {
 namespace {
 
 TEST(MakeWindows, ATextThatFitsIsOneWindow) {
@@ -85,4 +85,4 @@ TEST(WindowEncoding, APrefixIsTheFirstText) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::windows_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deberta {
+namespace deberta::word_tags_test {
 namespace {
 
 Entity piece(const char* label, uint32_t begin, uint32_t end) {
@@ -38,4 +38,4 @@ TEST(WordTags, AWordWithoutPiecesIsO) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::word_tags_test

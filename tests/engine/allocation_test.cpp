@@ -6,7 +6,7 @@
 #include "engine/engine_case.h"
 #include "support/allocations.h"
 
-namespace deberta {
+namespace deberta::allocation_test {
 namespace {
 
 using namespace test;
@@ -49,4 +49,4 @@ TEST(Allocations, AreNoneWhateverThePoolerReads) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::allocation_test

@@ -12,7 +12,7 @@
 #include "support/implementations.h"
 #include "support/sanitizers.h"
 
-namespace deberta {
+namespace deberta::batch_invariance_test {
 namespace {
 
 using namespace test;
@@ -113,4 +113,4 @@ TEST_P(BatchInvariance, ALongTextAloneAndInABatch) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::batch_invariance_test

@@ -7,7 +7,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::batch_test {
 namespace {
 
 using Ints = std::vector<int32_t>;
@@ -137,4 +137,4 @@ TEST(Pack, RefusesSizesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::batch_test

@@ -18,7 +18,7 @@
 #include "support/implementations.h"
 #include "support/test_device.h"
 
-namespace deberta {
+namespace deberta::calibration_test {
 namespace {
 
 using namespace test;
@@ -368,4 +368,4 @@ TEST_P(CalibratedLevels, LogitsOfChosenRowsAreThoseOfAllRows) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::calibration_test

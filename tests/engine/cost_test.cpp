@@ -10,7 +10,7 @@
 #include "engine/engine_case.h"
 #include "kernels/profile.h"
 
-namespace deberta {
+namespace deberta::cost_test {
 namespace {
 
 using namespace test;
@@ -90,4 +90,4 @@ TEST(Cost, IsThatOfTheProductsThatAPassCalls) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::cost_test

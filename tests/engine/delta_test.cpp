@@ -11,7 +11,7 @@
 #include "support/test_device.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::delta_test {
 namespace {
 
 std::vector<float> last_hidden(const std::string& folder) {
@@ -50,4 +50,4 @@ TEST(DeltaTable, TheWholeTableIsReadAndTheDifferenceIgnored) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::delta_test

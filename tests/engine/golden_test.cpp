@@ -23,7 +23,7 @@
 #include "support/implementations.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::golden_test {
 namespace {
 
 // NAME.json and NAME.safetensors of tests/golden/model.
@@ -249,4 +249,4 @@ TEST(EngineGoldenBf16, EveryLevelIsAtMostTwiceAsFarFromExactAsTheReference) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::golden_test

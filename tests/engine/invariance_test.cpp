@@ -10,7 +10,7 @@
 #include "engine/engine_case.h"
 #include "kernels/dispatch.h"
 
-namespace deberta {
+namespace deberta::invariance_test {
 namespace {
 
 using namespace test;
@@ -148,4 +148,4 @@ TEST(Kernels, EveryLevelGivesNearlyTheSameAndCheckFindsNoDifference) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::invariance_test

@@ -6,7 +6,7 @@
 #include "engine/engine_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::mask_decoder_test {
 namespace {
 
 using namespace test;
@@ -149,4 +149,4 @@ TEST(MaskDecoder, PositionsEndWhereTheTableEnds) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::mask_decoder_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/test_device.h"
 
-namespace deberta {
+namespace deberta::memory_check_test {
 namespace {
 
 using namespace test;
@@ -55,4 +55,4 @@ TEST(Memory, AModelAboveTheLimitIsRefusedWithBothNumbers) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::memory_check_test

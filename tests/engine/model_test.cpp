@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/test_device.h"
 
-namespace deberta {
+namespace deberta::model_test {
 namespace {
 
 using namespace test;
@@ -338,4 +338,4 @@ TEST(ModelPrecision, Int8WithoutACalibrationIsRefusedUnlessAllowed) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::model_test

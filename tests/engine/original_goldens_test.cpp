@@ -15,7 +15,7 @@
 #include "support/goldens.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::original_goldens_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;  // from the folder's README, for a single-precision implementation
@@ -125,4 +125,4 @@ TEST(OriginalGoldens, AgreeWithTheOriginalCode) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::original_goldens_test

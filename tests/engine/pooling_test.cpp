@@ -13,7 +13,7 @@
 #include "engine/activation.h"
 #include "engine/engine_case.h"
 
-namespace deberta {
+namespace deberta::pooling_test {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST(Pooling, KeepsANaN) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::pooling_test

@@ -9,7 +9,7 @@
 #include "engine/engine_case.h"
 #include "support/implementations.h"
 
-namespace deberta {
+namespace deberta::precision_test {
 namespace {
 
 using namespace test;
@@ -150,4 +150,4 @@ TEST_P(Precisions, AskingForTheLastHiddenStatesChangesNoSequenceLogit) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::precision_test

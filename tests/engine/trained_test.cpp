@@ -11,7 +11,7 @@
 #include "engine/engine_case.h"
 #include "support/test_device.h"
 
-namespace deberta {
+namespace deberta::trained_test {
 namespace {
 
 using namespace test;
@@ -118,4 +118,4 @@ TEST(Trained, WithoutTheMaskDecoderThePlainHeadRanks) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::trained_test

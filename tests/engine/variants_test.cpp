@@ -9,7 +9,7 @@
 #include "engine/engine_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::variants_test {
 namespace {
 
 using namespace test;
@@ -312,4 +312,4 @@ TEST(Rows, AreRefusedByHeadsThatReadNoTokens) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::variants_test

@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/word_spans.h"
 
-namespace deberta {
+namespace deberta::word_span_test {
 namespace {
 
 using namespace test;
@@ -93,4 +93,4 @@ TEST(WordSpans, AreDecodedToTheirBestClass) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::word_span_test

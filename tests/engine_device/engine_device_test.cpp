@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/test_device.h"
 
-namespace deberta {
+namespace deberta::engine_device_test {
 namespace {
 
 [[maybe_unused]] const int kDevice = ::setenv("DEBERTA_TEST_DEVICE", "emulated", 1);
@@ -58,4 +58,4 @@ TEST_F(EngineDevice, ModelsOfTheseTestsRunOnIt) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::engine_device_test

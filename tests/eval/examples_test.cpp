@@ -11,7 +11,7 @@
 #include "eval/eval_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::examples_test {
 namespace {
 
 constexpr const char* kGold = "sentence\tlabel\ngood\t1\nbad\t0\nfine\t1\nworse\t0\n";
@@ -238,4 +238,4 @@ TEST_F(Examples, FilesWithoutLabelsHaveNoMetricsOrAnError) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::examples_test

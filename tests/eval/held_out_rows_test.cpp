@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::held_out_rows_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -64,4 +64,4 @@ TEST(HeldOutRows, SayWhereALineIsAndRefuseWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::held_out_rows_test

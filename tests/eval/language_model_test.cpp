@@ -9,7 +9,7 @@
 #include "eval/eval_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::language_model_test {
 namespace {
 
 class Masked : public test::EvalCase {
@@ -104,4 +104,4 @@ TEST_F(Causal, AModelThatReadsBothWaysIsRefusedBeforeAnyRow) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::language_model_test

@@ -8,7 +8,7 @@
 #include "eval/eval_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::questions_test {
 namespace {
 
 std::string squad(const std::string& questions) {
@@ -100,4 +100,4 @@ TEST_F(Questions, ARunThatIsStoppedHasNoResult) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::questions_test

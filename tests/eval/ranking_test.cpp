@@ -9,7 +9,7 @@
 #include "eval/examples.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::ranking_test {
 namespace {
 
 constexpr const char* kQueries =
@@ -79,4 +79,4 @@ TEST_F(Ranking, AQueryIsHeldOutAsAWhole) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::ranking_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::results_test {
 namespace {
 
 TEST(LabelledFiles, AFolderIsItsFilesByTheNumbersInTheirNames) {
@@ -49,4 +49,4 @@ TEST(Results, AFolderWithoutAnyIsRefused) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::results_test

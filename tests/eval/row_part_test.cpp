@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace deberta {
+namespace deberta::row_part_test {
 namespace {
 
 std::vector<bool> taken(const RowPart& part, size_t rows) {
@@ -107,4 +107,4 @@ TEST(RowPart, RowsOfAGroupStayTogetherWhereverTheyStand) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::row_part_test

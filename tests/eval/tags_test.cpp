@@ -8,7 +8,7 @@
 #include "eval/eval_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::tags_test {
 namespace {
 
 constexpr const char* kGoldTags = "Ada NNP B-PER\nLee NNP I-PER\nran V O\n\nRome NNP B-LOC\n";
@@ -90,4 +90,4 @@ TEST_F(Tags, LongSentencesAreReadInWindows) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::tags_test

@@ -14,7 +14,7 @@
 #include "heads/forms.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::head_facts_test {
 namespace {
 
 using test::tiny_config;
@@ -218,4 +218,4 @@ TEST(Forms, OfAblationsAreForeignToTheEngine) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::head_facts_test

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::find_model_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -212,4 +212,4 @@ TEST_F(FindModel, TheListHasBuiltInModelsAndEveryDebertaOfTheCache) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::find_model_test

@@ -16,7 +16,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::activation_rows_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -191,4 +191,4 @@ TEST(ActivationRowsArguments, CheckComparesBoth) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::activation_rows_test

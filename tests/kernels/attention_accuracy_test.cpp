@@ -11,7 +11,7 @@
 #include "kernels/attention_naive.h"
 #include "support/implementations.h"
 
-namespace deberta {
+namespace deberta::attention_accuracy_test {
 namespace {
 
 using test::AttentionCase;
@@ -142,4 +142,4 @@ TEST(AttentionAccuracy, Bf16IsAtMostTwiceAsFarFromExactAsPlainSumsOfRoundedNumbe
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_accuracy_test

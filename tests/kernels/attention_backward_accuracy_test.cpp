@@ -11,7 +11,7 @@
 #include "support/implementations.h"
 #include "support/sanitizers.h"
 
-namespace deberta {
+namespace deberta::attention_backward_accuracy_test {
 namespace {
 
 using test::all_of;
@@ -129,4 +129,4 @@ TEST_P(AttentionBackwardAccuracy, TheRowsOfAllFarDistancesAreSummedAsWell) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_backward_accuracy_test

@@ -8,7 +8,7 @@
 #include "kernels/attention_gradient_naive.h"
 #include "kernels/reference/reference.h"
 
-namespace deberta {
+namespace deberta::attention_backward_reference_test {
 namespace {
 
 using test::all_of;
@@ -121,4 +121,4 @@ TEST(AttentionBackwardReference, AgreesWithFiniteDifferencesAtTheFarthestDistanc
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_backward_reference_test

@@ -15,7 +15,7 @@
 #include "support/expect_error.h"
 #include "support/implementations.h"
 
-namespace deberta {
+namespace deberta::attention_backward_test {
 namespace {
 
 using test::all_of;
@@ -320,4 +320,4 @@ TEST(AttentionBackward, RefusesWhatDoesNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_backward_test

@@ -36,7 +36,7 @@ std::atomic<size_t> allocations = 0;
   std::free(block);
 }
 
-namespace deberta {
+namespace deberta::attention_kernels_test {
 namespace {
 
 using test::AttentionCase;
@@ -508,4 +508,4 @@ TEST_P(EveryKernel, RefusesTablesPackedForAnother) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_kernels_test

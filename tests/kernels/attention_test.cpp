@@ -14,7 +14,7 @@
 #include "kernels/attention_case.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::attention_test {
 namespace {
 
 using test::AttentionCase;
@@ -404,4 +404,4 @@ TEST(Attention, RefusesWhatDoesNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::attention_test

@@ -12,7 +12,7 @@
 #include "kernels/attention_table.h"
 #include "kernels/gemm.h"
 
-namespace deberta {
+namespace deberta::choice_test {
 namespace {
 
 using enum KernelLevel;
@@ -265,4 +265,4 @@ TEST(Choice, WhatIsChosenIsWhatRuns) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::choice_test

@@ -15,7 +15,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::convolution_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -206,4 +206,4 @@ TEST(ConvolutionLevels, CheckComparesWithTheReference) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::convolution_test

@@ -18,7 +18,7 @@
 #include "kernels/cuda/attention_plan.h"
 #include "support/cuda_emulator.h"
 
-namespace deberta {
+namespace deberta::cuda_attention_test {
 namespace {
 
 using cuda::AttentionArguments;
@@ -361,4 +361,4 @@ TEST(CudaEmulator, RoundsHalvesToNearest) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::cuda_attention_test

@@ -13,7 +13,7 @@
 #include "kernels/layer_norm.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::dispatch_test {
 namespace {
 
 uint64_t calls_of(Operation operation, KernelLevel level) {
@@ -139,4 +139,4 @@ TEST(Dispatch, CheckKeepsTheWorstDifference) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::dispatch_test

@@ -12,7 +12,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::dropout_rows_test {
 namespace {
 
 const Dropout kDropout{.p = 0.25, .seed = 0x1122334455667788, .step = 5, .layer = 3, .sequence_offset = 10};
@@ -172,4 +172,4 @@ TEST(DropoutRows, RefusesRatesAndSequencesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::dropout_rows_test

@@ -8,7 +8,7 @@
 
 #include "kernels/attention_case.h"
 
-namespace deberta {
+namespace deberta::dropout_test {
 namespace {
 
 using test::AttentionCase;
@@ -117,4 +117,4 @@ TEST(Dropout, RateZeroIsNoDropout) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::dropout_test

@@ -12,7 +12,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::embedding_gradient_test {
 namespace {
 
 constexpr float kGuard = 12345.5f;
@@ -129,4 +129,4 @@ TEST(EmbeddingGradientArguments, RefuseNullPointersAndIdsOutsideTheTable) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::embedding_gradient_test

@@ -17,7 +17,7 @@
 #include "support/expect_error.h"
 #include "support/implementations.h"
 
-namespace deberta {
+namespace deberta::gemm_test {
 namespace {
 
 using test::GemmCase;
@@ -360,4 +360,4 @@ TEST(GemmInt8, NeedsScales) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::gemm_test

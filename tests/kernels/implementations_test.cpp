@@ -14,7 +14,7 @@
 #include "kernels/choice.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::implementations_test {
 namespace {
 
 template <class Value>
@@ -298,4 +298,4 @@ TEST(Implementations, WhatGoesWithProductsIsTheWidestThatTheLevelIncludes) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::implementations_test

@@ -16,7 +16,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::layer_norm_gradient_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -385,4 +385,4 @@ TEST(LayerNormGradientArguments, CheckComparesWithTheReference) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::layer_norm_gradient_test

@@ -17,7 +17,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::linear_gradient_test {
 namespace {
 
 using test::Implementation;
@@ -440,4 +440,4 @@ TEST(LinearGradientArguments, WithoutRowsGradientsAreZerosOrStay) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::linear_gradient_test

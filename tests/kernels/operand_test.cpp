@@ -8,7 +8,7 @@
 
 #include "support/implementations.h"
 
-namespace deberta {
+namespace deberta::operand_test {
 namespace {
 
 TEST(Operand, RowsAreAnOddNumberOfCacheLinesAndHoldTheirColumns) {
@@ -59,4 +59,4 @@ TEST(Operand, AnOddRowThatIsRoundedEndsInAZero) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::operand_test

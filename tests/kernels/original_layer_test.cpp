@@ -14,7 +14,7 @@
 #include "kernels/layer_norm.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::original_layer_test {
 namespace {
 
 constexpr size_t kHidden = 32, kHeads = 4, kHeadSize = 8, kRows = 64;  // D, H, K, R of both cases
@@ -165,4 +165,4 @@ TEST(OriginalLayer, WithMoreQueriesThanKeys) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::original_layer_test

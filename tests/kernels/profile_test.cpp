@@ -11,7 +11,7 @@
 #include "kernels/layer_norm.h"
 #include "kernels/peak.h"
 
-namespace deberta {
+namespace deberta::profile_test {
 namespace {
 
 void run_layer_norm(size_t rows, size_t columns) {
@@ -77,4 +77,4 @@ TEST(Peak, MemoryIsReadByEveryWorker) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::profile_test

@@ -17,7 +17,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::quantize_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -227,4 +227,4 @@ TEST(QuantizeLevels, CheckComparesBytesAndScales) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::quantize_test

@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::rel_lut_test {
 namespace {
 
 RelLut published(int64_t max_length, bool clamps_distance = true) {
@@ -200,4 +200,4 @@ TEST(RelLut, AgreesWithTheOriginalCodeForEveryPairOfSettings) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::rel_lut_test

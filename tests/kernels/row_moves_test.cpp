@@ -8,7 +8,7 @@
 
 #include "base/thread_pool.h"
 
-namespace deberta {
+namespace deberta::row_moves_test {
 namespace {
 
 class RowMoves : public testing::Test {
@@ -62,4 +62,4 @@ TEST_F(RowMoves, WithoutNumbersTheyAreTheFirstOnes) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::row_moves_test

@@ -19,7 +19,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::row_operations_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -444,4 +444,4 @@ TEST(Activation, SingleAndDoublePrecisionAgree) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::row_operations_test

@@ -15,7 +15,7 @@
 #include "support/implementations.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::softmax_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -359,4 +359,4 @@ TEST(SampleIdsArguments, AreChecked) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::softmax_test

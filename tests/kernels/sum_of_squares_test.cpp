@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "support/random.h"
 
-namespace deberta {
+namespace deberta::sum_of_squares_test {
 namespace {
 
 TEST(SumOfSquares, IsThatOfAPlainLoopForAllCounts) {
@@ -57,4 +57,4 @@ TEST(SumOfSquares, IsFiniteExactlyWhenAllNumbersAre) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::sum_of_squares_test

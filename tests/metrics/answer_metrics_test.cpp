@@ -6,7 +6,7 @@
 
 #include "metrics/answer_evaluation.h"
 
-namespace deberta {
+namespace deberta::answer_metrics_test {
 namespace {
 
 TEST(AnswerMetrics, CasePunctuationArticlesAndWhiteSpaceGo) {
@@ -125,4 +125,4 @@ TEST(NullableEvaluation, APartWithoutQuestionsHasNoValue) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::answer_metrics_test

@@ -10,7 +10,7 @@
 #include "options/options.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::asked_metrics_test {
 namespace {
 
 void check(const char* task, const AskedMetrics& asked, bool has_model = true) {
@@ -151,4 +151,4 @@ TEST(AskedMetrics, ClassesHaveAnOrderByNumbersOrAsItIsGiven) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::asked_metrics_test

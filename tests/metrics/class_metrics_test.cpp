@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace deberta {
+namespace deberta::class_metrics_test {
 namespace {
 
 using Ints = std::vector<int32_t>;
@@ -106,4 +106,4 @@ TEST(ClassMetrics, WithoutRowsThereIsNoMetric) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::class_metrics_test

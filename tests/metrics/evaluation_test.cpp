@@ -9,7 +9,7 @@
 #include "metrics/label_evaluation.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::evaluation_test {
 namespace {
 
 TEST(Bootstrap, AUnitIsDrawnAsOftenAsAnother) {
@@ -208,4 +208,4 @@ TEST(LabelEvaluation, AnUnknownMetricIsOurMistake) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::evaluation_test

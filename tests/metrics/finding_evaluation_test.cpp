@@ -11,7 +11,7 @@
 
 #include "metrics/label_evaluation.h"
 
-namespace deberta {
+namespace deberta::finding_evaluation_test {
 namespace {
 
 std::vector<uint32_t> all_of(size_t rows) {
@@ -107,4 +107,4 @@ TEST(FindingEvaluation, NoThresholdWhereABenignRowScoresHighest) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::finding_evaluation_test

@@ -7,7 +7,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::order_evaluation_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -56,4 +56,4 @@ TEST(OrderEvaluation, WithoutARelevantDocumentNothingIsDefined) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::order_evaluation_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace deberta {
+namespace deberta::piece_evaluation_test {
 namespace {
 
 Encoding text_of(size_t pieces) {
@@ -79,4 +79,4 @@ TEST(PieceEvaluation, SaysWhyThereIsNoValue) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::piece_evaluation_test

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace deberta {
+namespace deberta::tag_evaluation_test {
 namespace {
 
 std::string entities(std::string_view tags) {
@@ -75,4 +75,4 @@ TEST(TagEvaluation, WithoutAnyEntityTheMetricsAreZero) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::tag_evaluation_test

@@ -14,7 +14,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::task_table_test {
 namespace {
 
 TEST(TaskTable, NamesAndAliasesAreUnique) {
@@ -473,4 +473,4 @@ TEST(Benchmarks, ThePublishedAveragesFollowFromThePublishedScores) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::task_table_test

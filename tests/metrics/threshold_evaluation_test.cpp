@@ -12,7 +12,7 @@
 
 #include "metrics/label_evaluation.h"
 
-namespace deberta {
+namespace deberta::threshold_evaluation_test {
 namespace {
 
 using Named = std::map<std::string, Metric>;
@@ -132,4 +132,4 @@ TEST(Thresholds, ScoresAreWhatPeopleAreShown) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::threshold_evaluation_test

@@ -6,7 +6,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::duration_test {
 namespace {
 
 TEST(Duration, IsANumberOfSecondsMinutesHoursOrDays) {
@@ -25,4 +25,4 @@ TEST(Duration, IsRefusedInAnotherForm) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::duration_test

@@ -9,7 +9,7 @@
 #include "options/options.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::error_options_test {
 namespace {
 
 std::string printed(Problem problem) {
@@ -78,4 +78,4 @@ TEST(ErrorOptions, BracesOfOthersStay) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::error_options_test

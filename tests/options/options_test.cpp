@@ -10,7 +10,7 @@
 #include "data/row_form.h"
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::options_test {
 namespace {
 
 const OptionRow& row_of(const Options& options, std::string_view name) {
@@ -181,4 +181,4 @@ TEST(Options, EnvironmentNamesAreCapitals) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::options_test

@@ -10,7 +10,7 @@
 
 #include "options/options.h"
 
-namespace deberta {
+namespace deberta::other_trainers_test {
 namespace {
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -40,4 +40,4 @@ TEST(OtherTrainers, AnswersInAnySpellingAndToTheVerbThatWasAsked) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::other_trainers_test

@@ -9,7 +9,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta {
+namespace deberta::verb_options_test {
 namespace {
 
 // Calls check(name of the verb, maker of its struct) for each verb.
@@ -111,4 +111,4 @@ TEST(VerbOptions, AMemberThatDoesNotFitTheTableIsAnError) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::verb_options_test

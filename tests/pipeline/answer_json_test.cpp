@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace deberta {
+namespace deberta::answer_json_test {
 namespace {
 
 std::string text_of(JsonObject object) {
@@ -92,4 +92,4 @@ TEST(AnswerJson, APieceAtTheThresholdIsReplaced) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::answer_json_test

@@ -21,7 +21,7 @@
 #include "support/sanitizers.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::calibration_test {
 namespace {
 
 using namespace test;
@@ -200,4 +200,4 @@ TEST(CalibratedHeads, MultilingualVocabulariesAreSmoothedMore) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::calibration_test

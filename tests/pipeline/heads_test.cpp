@@ -11,7 +11,7 @@
 #include "support/problem_of.h"
 #include "support/tiny_model.h"
 
-namespace deberta {
+namespace deberta::heads_test {
 namespace {
 
 // Each test has its own model directory; the vocabulary is larger than the tokenizer's, as in published files.
@@ -170,4 +170,4 @@ TEST(PipelineOpening, AMissingFolderIsSaidBeforeAnythingElse) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::heads_test

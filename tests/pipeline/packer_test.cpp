@@ -10,7 +10,7 @@
 #include "support/paths.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta {
+namespace deberta::packer_test {
 namespace {
 
 using Packs = std::vector<std::vector<size_t>>;
@@ -128,4 +128,4 @@ TEST(SequencesOnDemand, AreThereInPacksAsSmallAsTheirPlanSays) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::packer_test

@@ -17,7 +17,7 @@
 #include "support/paths.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta {
+namespace deberta::plan_test {
 namespace {
 
 class Plans : public testing::Test {
@@ -293,4 +293,4 @@ TEST_F(Plans, VectorsAndTheirCosines) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::plan_test

@@ -14,7 +14,7 @@
 #include "support/tiny_model.h"
 #include "support/warnings.h"
 
-namespace deberta {
+namespace deberta::sentence_modules_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -329,4 +329,4 @@ TEST_F(SentenceModulesTest, AWrongListOfModulesIsAnErrorOfEveryVerb) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::sentence_modules_test

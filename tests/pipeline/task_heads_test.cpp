@@ -14,7 +14,7 @@
 #include "support/paths.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta {
+namespace deberta::task_heads_test {
 namespace {
 
 class TaskHeads : public testing::Test {
@@ -526,4 +526,4 @@ TEST_F(TaskHeads, EntitiesAndPlaceholdersMustBeThere) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::task_heads_test

@@ -4,7 +4,7 @@
 #include "deberta/error.h"
 #include "rows/row_parts.h"
 
-namespace deberta {
+namespace deberta::bad_rows_test {
 namespace {
 
 TEST(WithPlace, KeepsTheArgumentTheLimitTheInputAndTheRemedies) {
@@ -35,4 +35,4 @@ TEST(WithPlace, ARowWhoseReaderNamedItIsNotNamedTwice) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::bad_rows_test

@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 
-namespace deberta {
+namespace deberta::find_form_test {
 namespace {
 
 // The form that is told for texts named `text`; empty: nothing is.
@@ -41,4 +41,4 @@ TEST(FindForm, WordsWithTheirTagsAreToldWhereTheyCanBeRead) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::find_form_test

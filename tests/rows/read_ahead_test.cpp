@@ -16,7 +16,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::read_ahead_test {
 namespace {
 
 constexpr size_t kRows = 3000;
@@ -187,4 +187,4 @@ TEST_F(ReadAheadOf, WhatRefusingThrowsEndsReading) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::read_ahead_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::row_fields_test {
 namespace {
 
 const RowShape kText{.names = {"text"}};
@@ -73,4 +73,4 @@ TEST(RowForm, ColumnsOfSentencesMayBeReadAsTexts) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::row_fields_test

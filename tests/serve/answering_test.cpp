@@ -10,7 +10,7 @@
 #include "pipeline/answer_json.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta::serve {
+namespace deberta::serve::answering_test {
 namespace {
 
 class Counts : public testing::Test {
@@ -74,4 +74,4 @@ TEST_F(Counts, AScoreSaysWhatTheProgramSays) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::answering_test

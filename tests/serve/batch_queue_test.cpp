@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace deberta::serve {
+namespace deberta::serve::batch_queue_test {
 namespace {
 
 class Random {
@@ -396,4 +396,4 @@ TEST(BatchQueue, ASequenceThatTakesLongerThanItsShareRunsAlone) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::batch_queue_test

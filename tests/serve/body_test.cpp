@@ -7,7 +7,7 @@
 
 #include "serve/api_error.h"
 
-namespace deberta::serve {
+namespace deberta::serve::body_test {
 namespace {
 
 // The place and the message of what `run` throws.
@@ -82,4 +82,4 @@ TEST(Body, PartsHaveTheSameRule) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::body_test

@@ -7,7 +7,7 @@
 
 #include "serve/api_error.h"
 
-namespace deberta::serve {
+namespace deberta::serve::browser_test {
 namespace {
 
 HttpRequest request_to(const std::string& host, const std::string& origin = "", const std::string& local = "10.1.2.3") {
@@ -74,4 +74,4 @@ TEST(Origins, AreOwnOrAllowed) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::browser_test

@@ -7,7 +7,7 @@
 
 #include "serve/api_error.h"
 
-namespace deberta::serve {
+namespace deberta::serve::client_shares_test {
 namespace {
 
 std::string code_of(const auto& call) {
@@ -69,4 +69,4 @@ TEST(ClientShares, RequestsThatAProxyBringsAreCounted) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::client_shares_test

@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::serve {
+namespace deberta::serve::http_server_test {
 namespace {
 
 TEST(HttpServer, APlaceThatCannotBeListenedAtIsNamed) {
@@ -19,4 +19,4 @@ TEST(HttpServer, APlaceThatCannotBeListenedAtIsNamed) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::http_server_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::serve {
+namespace deberta::serve::keys_test {
 namespace {
 
 // printf %s secret | sha256sum
@@ -77,4 +77,4 @@ TEST(RateLimits, HoldTenSecondsAndFillAgain) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::keys_test

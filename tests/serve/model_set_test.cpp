@@ -7,7 +7,7 @@
 #include "serve/api_error.h"
 #include "support/paths.h"
 
-namespace deberta::serve {
+namespace deberta::serve::model_set_test {
 namespace {
 
 std::shared_ptr<Served> open_tiny(const ModelPlace& place) {
@@ -107,4 +107,4 @@ TEST_F(ModelSets, RunNothingAfterTheirEnd) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::model_set_test

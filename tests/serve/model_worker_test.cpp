@@ -19,7 +19,7 @@
 #include "support/paths.h"
 #include "support/tiny_pipeline.h"
 
-namespace deberta::serve {
+namespace deberta::serve::model_worker_test {
 namespace {
 
 // Sequences whose tokens say how they behave: -1 throws.
@@ -286,4 +286,4 @@ TEST(ModelWorker, SequencesThatAreMadeWhenTheyRunHaveTheBitsOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::model_worker_test

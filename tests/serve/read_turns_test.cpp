@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace deberta::serve {
+namespace deberta::serve::read_turns_test {
 namespace {
 
 // Bodies by name: which began, and their turns.
@@ -111,4 +111,4 @@ TEST(ReadTurns, AfterTheStopNothingBegins) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::read_turns_test

@@ -11,7 +11,7 @@
 #include "serve/answering.h"
 #include "web/files.h"
 
-namespace deberta::serve {
+namespace deberta::serve::routes_test {
 namespace {
 
 std::string found(std::string_view method, std::string_view path) {
@@ -96,4 +96,4 @@ TEST(Routes, ErrorsAreToldInTheWordsOfTheFamily) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::routes_test

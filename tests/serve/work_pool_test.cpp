@@ -8,7 +8,7 @@
 
 #include "deberta/error.h"
 
-namespace deberta::serve {
+namespace deberta::serve::work_pool_test {
 namespace {
 
 // What ran, in order; jobs that wait until they are told to go on.
@@ -86,4 +86,4 @@ TEST(WorkPool, WhatWasPostedRunsBeforeTheEnd) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::work_pool_test

@@ -22,7 +22,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
   ++blocks;
 }
 
-namespace deberta::serve {
+namespace deberta::serve::work_test {
 namespace {
 
 using Route = Answering (*)(const ServedModel& model, Body& body);
@@ -153,4 +153,4 @@ TEST_F(Work, OfIdsIsLinear) {
 }
 
 }  // namespace
-}  // namespace deberta::serve
+}  // namespace deberta::serve::work_test

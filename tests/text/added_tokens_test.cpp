@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta {
+namespace deberta::added_tokens_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -166,4 +166,4 @@ TEST_F(AddedTokens, AreFoundInNormalizedTextToo) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::added_tokens_test

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::bpe_encoder_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -126,4 +126,4 @@ TEST(BpeEncoder, RefusesAFileThatIsCutOffAnywhere) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::bpe_encoder_test

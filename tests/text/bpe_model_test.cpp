@@ -11,7 +11,7 @@
 #include "support/paths.h"
 #include "text/bpe/byte_alphabet.h"
 
-namespace deberta::test {
+namespace deberta::test::bpe_model_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -177,4 +177,4 @@ TEST(BpeMerging, BytesWithoutAPieceStayUnknownAndAreNeverMerged) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::bpe_model_test

@@ -14,7 +14,7 @@
 #include "support/paths.h"
 #include "text/bpe/gpt2_words.h"
 
-namespace deberta::test {
+namespace deberta::test::bpe_tokenizer_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -268,4 +268,4 @@ TEST(BpeTokenizerPublished, DebertaBaseGivesThePublishedIds) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::bpe_tokenizer_test

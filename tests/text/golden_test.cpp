@@ -10,7 +10,7 @@
 #include "deberta/tokenizer.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::golden_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -151,4 +151,4 @@ TEST(GoldenPublished, DebertaV3BaseGivesThePublishedIds) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::golden_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace deberta {
+namespace deberta::grapheme_test {
 namespace {
 
 using Clusters = std::vector<std::string>;
@@ -59,4 +59,4 @@ TEST(Graphemes, RegionalIndicatorsGoInPairs) {
 }
 
 }  // namespace
-}  // namespace deberta
+}  // namespace deberta::grapheme_test

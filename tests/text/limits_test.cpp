@@ -10,7 +10,7 @@
 #include "text/spm/spm_model.h"
 #include "text/word_piece/word_piece.h"
 
-namespace deberta::test {
+namespace deberta::test::limits_test {
 namespace {
 
 class Limits : public testing::Test {
@@ -128,4 +128,4 @@ TEST_F(Limits, ATextHasAMebibyteUnlessAskedForMore) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::limits_test

@@ -11,7 +11,7 @@
 #include "text/spm/unigram.h"
 #include "text/spm/wire.h"
 
-namespace deberta::test {
+namespace deberta::test::spm_model_test {
 namespace {
 
 // Everything that loading does with the bytes.
@@ -134,4 +134,4 @@ TEST(SpmModel, MorePiecesThanTheLimitAreRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::spm_model_test

@@ -9,7 +9,7 @@
 #include "support/paths.h"
 #include "support/warnings.h"
 
-namespace deberta::test {
+namespace deberta::test::tokenizer_classes_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -145,4 +145,4 @@ TEST_F(TokenizerFilesTest, TheLongestInputIsKnown) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::tokenizer_classes_test

@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::tokenizer_config_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -153,4 +153,4 @@ TEST_F(TokenizerConfigTest, BrokenJsonIsRefusedAsJson) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::tokenizer_config_test

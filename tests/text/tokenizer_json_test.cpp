@@ -15,7 +15,7 @@
 #include "support/warnings.h"
 #include "text/hf_json/json_scores.h"
 
-namespace deberta::test {
+namespace deberta::test::tokenizer_json_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -437,4 +437,4 @@ TEST(TokenizerJsonBpe, RefusesBrokenFiles) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::tokenizer_json_test

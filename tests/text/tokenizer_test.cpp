@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::test {
+namespace deberta::test::tokenizer_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -302,4 +302,4 @@ TEST(TokenizerTies, AUserDefinedPieceScoresAsInEachRelease) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::tokenizer_test

@@ -13,7 +13,7 @@
 
 #include "support/bad_spm.h"
 
-namespace deberta::test {
+namespace deberta::test::unigram_test {
 namespace {
 
 using Ends = std::vector<std::pair<int32_t, uint32_t>>;  // id and end of each token
@@ -114,4 +114,4 @@ TEST(Unigram, RemembersASplitOnlyAsFarAsRoundingCannotTurnIt) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::unigram_test

@@ -9,7 +9,7 @@
 
 #include "text/spm/byte_pairs.h"
 
-namespace deberta::test {
+namespace deberta::test::word_cache_test {
 namespace {
 
 WordCache::Key key_of(const std::string& word) {
@@ -108,4 +108,4 @@ TEST(BytePairs, CutWhereNoPieceHasBothBytes) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::word_cache_test

@@ -15,7 +15,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
   ++blocks;
 }
 
-namespace deberta::test {
+namespace deberta::test::work_test {
 namespace {
 
 constexpr size_t kTextBytes = size_t{1} << 17;
@@ -79,4 +79,4 @@ TEST(TokenizerWork, IsLinearInExtremeTextsWithMergesOfATokenizerJsonToo) {
 }
 
 }  // namespace
-}  // namespace deberta::test
+}  // namespace deberta::test::work_test

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "support/paths.h"
 
-namespace deberta::web {
+namespace deberta::web::files_test {
 namespace {
 
 TEST(WebFiles, AreThoseOfTheFolderByteForByte) {
@@ -43,4 +43,4 @@ TEST(WebFiles, LoadNothingFromElsewhereAndHaveNothingInline) {
 }
 
 }  // namespace
-}  // namespace deberta::web
+}  // namespace deberta::web::files_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "train/ablation/forms.h"
 
-namespace deberta::train {
+namespace deberta::train::plan_test {
 namespace {
 
 Plan plan_of(const std::string& text) {
@@ -154,4 +154,4 @@ TEST(Forms, AreOptionsOrRefusedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::plan_test

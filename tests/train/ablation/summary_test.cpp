@@ -10,7 +10,7 @@
 #include "support/paths.h"
 #include "train/ablation/flops.h"
 
-namespace deberta::train {
+namespace deberta::train::summary_test {
 namespace {
 
 CellResult result_of(const std::string& form, int64_t seed, double cola, double rte) {
@@ -126,4 +126,4 @@ TEST(Flops, AreThoseOfAPassForwardAndBackward) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::summary_test

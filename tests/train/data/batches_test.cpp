@@ -11,7 +11,7 @@
 #include "train/data/prefetch.h"
 #include "train/data/token_file_case.h"
 
-namespace deberta::train {
+namespace deberta::train::batches_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -299,4 +299,4 @@ TEST(Batches, ACutIsAFunctionOfTheSeedAndTheSample) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::batches_test

@@ -7,7 +7,7 @@
 
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::describe_test {
 namespace {
 
 struct Case {
@@ -66,4 +66,4 @@ TEST(Describe, LabelsOfTheNextPieceSayNothingAboutTheirRow) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::describe_test

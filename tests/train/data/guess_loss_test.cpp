@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace deberta::train {
+namespace deberta::train::guess_loss_test {
 namespace {
 
 TaskSamples samples_of(TaskLoss loss, std::vector<TaskSample> samples, std::vector<std::string> labels = {}) {
@@ -59,4 +59,4 @@ TEST(GuessLoss, OfMentionsCountsThem) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::guess_loss_test

@@ -14,7 +14,7 @@
 #include "support/paths.h"
 #include "support/sanitizers.h"
 
-namespace deberta::train {
+namespace deberta::train::masking_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -344,4 +344,4 @@ TEST(Masking, ImpossibleOptionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::masking_test

@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::pieces_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -70,4 +70,4 @@ TEST(Pieces, OnlyTheFiveSpecialOnesAreNeverPredicted) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pieces_test

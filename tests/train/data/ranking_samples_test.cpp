@@ -13,7 +13,7 @@
 #include "train/data/guess_loss.h"
 #include "train/data/task_batches.h"
 
-namespace deberta::train {
+namespace deberta::train::ranking_samples_test {
 namespace {
 
 using Documents = std::vector<size_t>;
@@ -192,4 +192,4 @@ TEST(RankingGuess, IsTheLossOfEqualScores) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::ranking_samples_test

@@ -6,7 +6,7 @@
 #include "support/paths.h"
 #include "train/data/token_file_case.h"
 
-namespace deberta::train {
+namespace deberta::train::runs_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -105,4 +105,4 @@ TEST(CutSequences, LeavesSequencesThatAreShortEnough) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::runs_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace deberta::train {
+namespace deberta::train::sample_order_test {
 namespace {
 
 std::vector<uint64_t> order_of(uint64_t samples, uint64_t key, uint32_t epoch, uint32_t source = 0) {
@@ -61,4 +61,4 @@ TEST(SampleOrder, HasNoFavouritePlaces) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::sample_order_test

@@ -11,7 +11,7 @@
 #include "support/paths.h"
 #include "train/data/token_file_case.h"
 
-namespace deberta::train {
+namespace deberta::train::sources_test {
 namespace {
 
 // Corpora of the given numbers of tokens.
@@ -121,4 +121,4 @@ TEST(Sources, WhatCannotBeSharedIsRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::sources_test

@@ -5,7 +5,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::step_plan_test {
 namespace {
 
 TEST(StepPlan, EachSampleBelongsToOneStepAndEachStepHasTheSameTokens) {
@@ -45,4 +45,4 @@ TEST(StepPlan, WhatIsNoPlanIsRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::step_plan_test

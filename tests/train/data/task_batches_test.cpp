@@ -8,7 +8,7 @@
 #include "deberta/error.h"
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::task_batches_test {
 namespace {
 
 // Sample n is the text [n, n + 1000] with a second text of one token.
@@ -116,4 +116,4 @@ TEST(TaskBatches, PlacesInASequenceBecomeRowsOfThePack) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_batches_test

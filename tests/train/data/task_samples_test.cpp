@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::task_samples_test {
 namespace {
 
 class TaskSamplesTest : public testing::Test {
@@ -279,4 +279,4 @@ TEST_F(TaskSamplesTest, BadRowsAndOtherLabelsAreRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_samples_test

@@ -21,7 +21,7 @@
 #include "support/sanitizers.h"
 #include "support/warnings.h"
 
-namespace deberta::train {
+namespace deberta::train::token_cache_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -323,4 +323,4 @@ TEST(TokenCache, MemoryDoesNotGrowWithTheCorpus) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::token_cache_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::token_file_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -120,4 +120,4 @@ TEST(TokenFile, IdsOutsideTheVocabularyAreRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::token_file_test

@@ -10,7 +10,7 @@
 #include "deberta/error.h"
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::batch_size_search_test {
 namespace {
 
 struct Machine {
@@ -73,4 +73,4 @@ TEST(BatchSizeSearch, KnowsWhenMemoryRanOut) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::batch_size_search_test

@@ -15,7 +15,7 @@
 #include "train/model/lora.h"
 #include "train/objectives/language_model.h"
 
-namespace deberta::train {
+namespace deberta::train::lora_trainer_test {
 namespace {
 
 Model lora_model() {
@@ -102,4 +102,4 @@ TEST(LoraTrainer, AveragesAreOfTheMatrices) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::lora_trainer_test

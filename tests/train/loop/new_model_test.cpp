@@ -5,7 +5,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::new_model_test {
 namespace {
 
 TEST(NewModel, ASizeHasThePublishedShapeAndVersionThreesPositions) {
@@ -53,4 +53,4 @@ TEST(NewModel, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::new_model_test

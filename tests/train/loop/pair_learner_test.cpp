@@ -19,7 +19,7 @@
 #include "train/loop/first_pair.h"
 #include "train/state/checkpoint_folder.h"
 
-namespace deberta::train {
+namespace deberta::train::pair_learner_test {
 namespace {
 
 constexpr const char* kWords = "embeddings.word_embeddings.weight";
@@ -256,4 +256,4 @@ TEST_F(PairLearnerTest, TheGeneratorIsNotAloneForTheWholeRun) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pair_learner_test

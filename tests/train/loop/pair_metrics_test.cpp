@@ -11,7 +11,7 @@
 
 #include "train/loop/trainer_case.h"
 
-namespace deberta::train {
+namespace deberta::train::pair_metrics_test {
 namespace {
 
 std::map<std::string, double> named(const Metrics& metrics) {
@@ -119,4 +119,4 @@ TEST(PairMetrics, ADiscriminatorWithoutPositionsHasNoCosineOfThem) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pair_metrics_test

@@ -9,7 +9,7 @@
 #include "train/objectives/original_case.h"
 #include "train/optim/schedules.h"
 
-namespace deberta::train {
+namespace deberta::train::pair_trainer_goldens_test {
 namespace {
 
 using namespace deberta::test;
@@ -114,4 +114,4 @@ TEST(PairTrainerGoldens, TwoDecoupledStepsAgree) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pair_trainer_goldens_test

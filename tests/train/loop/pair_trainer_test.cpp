@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "train/loop/trainer_case.h"
 
-namespace deberta::train {
+namespace deberta::train::pair_trainer_test {
 namespace {
 
 constexpr TableSharing kAll[] = {TableSharing::kNone, TableSharing::kSame, TableSharing::kDisentangled};
@@ -248,4 +248,4 @@ TEST(PairTrainer, ALossThatIsNotFiniteMovesNothingAndLeavesNoGradient) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pair_trainer_test

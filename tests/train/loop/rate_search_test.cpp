@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace deberta::train {
+namespace deberta::train::rate_search_test {
 namespace {
 
 constexpr double kHighest = 1e-3;
@@ -89,4 +89,4 @@ TEST(RateSearch, IsNothingOnceStopped) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::rate_search_test

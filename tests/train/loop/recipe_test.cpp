@@ -4,7 +4,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::recipe_test {
 namespace {
 
 TEST(Recipe, EveryPublishedOneHasNumbersInTheirRanges) {
@@ -46,4 +46,4 @@ TEST(Recipe, ThatIsNotPublishedIsRefusedWithTheSizesThatAre) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::recipe_test

@@ -19,7 +19,7 @@
 #include "train/state/event_log.h"
 #include "train/state/run_folder.h"
 
-namespace deberta::train {
+namespace deberta::train::run_test {
 namespace {
 
 constexpr const char* kModel = "model.txt";
@@ -356,4 +356,4 @@ TEST_F(RunTest, MemoryThatLibTorchDoesNotGetIsAnErrorOfOurs) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::run_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::separate_files_test {
 namespace {
 
 using test::write_text;
@@ -42,4 +42,4 @@ TEST(SeparateFiles, FoldersAreTheirFiles) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::separate_files_test

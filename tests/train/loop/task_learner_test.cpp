@@ -15,7 +15,7 @@
 #include "support/expect_error.h"
 #include "train/loop/trainer_case.h"
 
-namespace deberta::train {
+namespace deberta::train::task_learner_test {
 namespace {
 
 // Three labels are of class 0, one of class 1 and none of class 2.
@@ -159,4 +159,4 @@ TEST(TaskLearner, RatesThatCannotBeAreRefusedBeforeAFileIsRead) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_learner_test

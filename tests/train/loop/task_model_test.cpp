@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "train/model/model_case.h"
 
-namespace deberta::train {
+namespace deberta::train::task_model_test {
 namespace {
 
 using namespace deberta::test;
@@ -140,4 +140,4 @@ TEST_F(TaskModelTest, PoolingIsForHeadsOfSequences) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_model_test

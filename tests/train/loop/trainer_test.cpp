@@ -12,7 +12,7 @@
 #include "train/objectives/language_model.h"
 #include "train/ops/packed_store.h"
 
-namespace deberta::train {
+namespace deberta::train::trainer_test {
 namespace {
 
 Model small_model() {
@@ -207,4 +207,4 @@ TEST(Trainer, GradientsAreShownBeforeTheClip) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::trainer_test

@@ -17,7 +17,7 @@
 #include "train/loop/vocabulary.h"
 #include "train/model/parameters.h"
 
-namespace deberta::train {
+namespace deberta::train::vocabulary_test {
 namespace {
 
 class VocabularyTest : public testing::Test {
@@ -197,4 +197,4 @@ TEST_F(VocabularyTest, BeyondTheTokenizerStaysInFineTuning) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::vocabulary_test

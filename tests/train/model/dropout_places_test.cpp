@@ -12,7 +12,7 @@
 #include "train/ops/attention.h"
 #include "train/ops/dropout.h"
 
-namespace deberta::train {
+namespace deberta::train::dropout_places_test {
 namespace {
 
 using namespace test;
@@ -103,4 +103,4 @@ TEST(DropoutPlaces, WithoutARateAreThoseOfAnEvaluation) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::dropout_places_test

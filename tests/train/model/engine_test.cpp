@@ -15,7 +15,7 @@
 #include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 
-namespace deberta::train {
+namespace deberta::train::engine_test {
 namespace {
 
 using namespace test;
@@ -178,4 +178,4 @@ TEST(Version1, ComesInFusedAndIsTrainedSplit) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::engine_test

@@ -9,7 +9,7 @@
 #include "train/model/model_case.h"
 #include "train/ops/linear.h"
 
-namespace deberta::train {
+namespace deberta::train::gradient_test {
 namespace {
 
 using namespace test;
@@ -104,4 +104,4 @@ TEST(Gradients, OfThePaddingRowComeOnlyFromTheOutput) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::gradient_test

@@ -14,7 +14,7 @@
 #include "support/torch_numbers.h"
 #include "train/model/model_case.h"
 
-namespace deberta::train {
+namespace deberta::train::lora_test {
 namespace {
 
 using namespace test;
@@ -167,4 +167,4 @@ TEST(Lora, ChoosesModulesAsPeftDoes) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::lora_test

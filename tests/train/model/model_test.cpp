@@ -27,7 +27,7 @@
 #include "train/ops/convolution.h"
 #include "train/ops/dropout.h"
 
-namespace deberta::train {
+namespace deberta::train::model_test {
 namespace {
 
 using namespace test;
@@ -642,4 +642,4 @@ TEST(Memory, OfTheCallerHoldsWeightsAndAddsUpGradients) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::model_test

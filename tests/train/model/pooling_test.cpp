@@ -13,7 +13,7 @@
 #include "train/model/model_case.h"
 #include "train/ops/dropout.h"
 
-namespace deberta::train {
+namespace deberta::train::pooling_test {
 namespace {
 
 using namespace test;
@@ -134,4 +134,4 @@ TEST(TrainPooling, IsDroppedInThePlaceOfTheFirstToken) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::pooling_test

@@ -11,7 +11,7 @@
 #include "train/model/model_case.h"
 #include "train/model/parameters.h"
 
-namespace deberta::train {
+namespace deberta::train::recompute_test {
 namespace {
 
 using namespace test;
@@ -52,4 +52,4 @@ TEST(Recompute, GivesTheSameBitsForEveryForm) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::recompute_test

@@ -12,7 +12,7 @@
 #include "support/word_spans.h"
 #include "train/model/model_case.h"
 
-namespace deberta::train {
+namespace deberta::train::word_span_test {
 namespace {
 
 using namespace test;
@@ -78,4 +78,4 @@ TEST(TrainedWordSpans, HaveTheLogitsOfTheEngineAndTheirGradients) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::word_span_test

@@ -12,7 +12,7 @@
 #include "train/objectives/language_model.h"
 #include "train/objectives/task_case.h"
 
-namespace deberta::train {
+namespace deberta::train::distillation_test {
 namespace {
 
 using namespace test;
@@ -214,4 +214,4 @@ TEST(Distillation, MovesTheStudentAlone) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::distillation_test

@@ -6,7 +6,7 @@
 #include "support/torch_numbers.h"
 #include "train/objectives/groups.h"
 
-namespace deberta::train {
+namespace deberta::train::divergence_test {
 namespace {
 
 using namespace test;
@@ -92,4 +92,4 @@ TEST(Divergence, OfSeveralScoresIsOriginallyTheMeanOfEach) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::divergence_test

@@ -11,7 +11,7 @@
 #include "train/objectives/language_model.h"
 #include "train/objectives/replay.h"
 
-namespace deberta::train {
+namespace deberta::train::language_model_test {
 namespace {
 
 using namespace test;
@@ -180,4 +180,4 @@ TEST(LanguageModel, RefusesRowsAndLabelsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::language_model_test

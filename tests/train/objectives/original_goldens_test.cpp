@@ -23,7 +23,7 @@
 #include "train/objectives/task_losses.h"
 #include "train/ops/linear.h"
 
-namespace deberta::train {
+namespace deberta::train::original_goldens_test {
 namespace {
 
 using namespace test;
@@ -290,4 +290,4 @@ TEST(OriginalGoldens, AgreeInSinglePrecision) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::original_goldens_test

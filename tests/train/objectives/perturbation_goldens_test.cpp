@@ -12,7 +12,7 @@
 #include "train/objectives/original_case.h"
 #include "train/objectives/perturbation.h"
 
-namespace deberta::train {
+namespace deberta::train::perturbation_goldens_test {
 namespace {
 
 using namespace test;
@@ -128,4 +128,4 @@ TEST(PerturbationGoldens, AgreeInSinglePrecision) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::perturbation_goldens_test

@@ -13,7 +13,7 @@
 #include "train/objectives/replay.h"
 #include "train/objectives/task_case.h"
 
-namespace deberta::train {
+namespace deberta::train::perturbation_test {
 namespace {
 
 using namespace test;
@@ -273,4 +273,4 @@ TEST(Perturbation, OfABatchWithoutLabelsIsNone) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::perturbation_test

@@ -10,7 +10,7 @@
 #include "support/torch_numbers.h"
 #include "train/objectives/task_case.h"
 
-namespace deberta::train {
+namespace deberta::train::ranking_test {
 namespace {
 
 using namespace test;
@@ -192,4 +192,4 @@ TEST(RankingLoss, RefusesABatchThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::ranking_test

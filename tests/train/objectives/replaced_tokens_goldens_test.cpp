@@ -12,7 +12,7 @@
 #include "train/objectives/replaced_tokens.h"
 #include "train/ops/linear.h"
 
-namespace deberta::train {
+namespace deberta::train::replaced_tokens_goldens_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST(ReplacedTokensGoldens, AgreeInSinglePrecision) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::replaced_tokens_goldens_test

@@ -17,7 +17,7 @@
 #include "train/objectives/task_losses.h"
 #include "train/ops/linear.h"
 
-namespace deberta::train {
+namespace deberta::train::replaced_tokens_test {
 namespace {
 
 using namespace test;
@@ -204,4 +204,4 @@ TEST(TableSharing, RefusesPairsWhoseTablesDiffer) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::replaced_tokens_test

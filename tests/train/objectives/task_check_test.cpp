@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "train/objectives/task_case.h"
 
-namespace deberta::train {
+namespace deberta::train::task_check_test {
 namespace {
 
 using namespace test;
@@ -136,4 +136,4 @@ TEST(TaskCheck, RefusesSequencesWithoutTokens) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_check_test

@@ -8,7 +8,7 @@
 #include "support/torch_numbers.h"
 #include "train/objectives/task_losses.h"
 
-namespace deberta::train {
+namespace deberta::train::task_losses_test {
 namespace {
 
 using namespace test;
@@ -146,4 +146,4 @@ TEST(TaskLosses, HaveTheirFiniteDifferencesAsGradients) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_losses_test

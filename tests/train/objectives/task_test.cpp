@@ -12,7 +12,7 @@
 #include "train/objectives/replay.h"
 #include "train/objectives/task_case.h"
 
-namespace deberta::train {
+namespace deberta::train::task_test {
 namespace {
 
 using namespace test;
@@ -317,4 +317,4 @@ TEST(TaskLoss, DropsBeforeTheClassifierAsTheConfigSays) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::task_test

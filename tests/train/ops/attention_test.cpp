@@ -13,7 +13,7 @@
 #include "support/torch_numbers.h"
 #include "train/ops/attention.h"
 
-namespace deberta::train {
+namespace deberta::train::attention_test {
 namespace {
 
 using namespace test;
@@ -210,4 +210,4 @@ TEST(TrainAttention, SequencesOfAPackAreThoseAlone) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::attention_test

@@ -21,7 +21,7 @@
 #include "train/ops/linear.h"
 #include "train/ops/self_attention.h"
 
-namespace deberta::train {
+namespace deberta::train::kernels_test {
 namespace {
 
 using namespace test;
@@ -326,4 +326,4 @@ TEST(KernelOperations, GiveNoGradientWhereNoneIsWanted) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::kernels_test

@@ -17,7 +17,7 @@
 #include "train/ops/linear.h"
 #include "train/ops/random_domains.h"
 
-namespace deberta::train {
+namespace deberta::train::ops_test {
 namespace {
 
 using namespace test;
@@ -200,4 +200,4 @@ TEST(RandomDomains, HaveKeysOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::ops_test

@@ -7,7 +7,7 @@
 
 #include "support/torch_numbers.h"
 
-namespace deberta::train {
+namespace deberta::train::packed_store_test {
 namespace {
 
 using test::normal_tensor;
@@ -57,4 +57,4 @@ TEST(PackedStore, WithoutAStoreNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::packed_store_test

@@ -12,7 +12,7 @@
 #include "support/torch_numbers.h"
 #include "train/ops/attention.h"
 
-namespace deberta::train {
+namespace deberta::train::symmetries_test {
 namespace {
 
 using namespace test;
@@ -199,4 +199,4 @@ TEST(AttentionSymmetries, PermutedSequencesPermuteTheAnswer) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::symmetries_test

@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "train/optim/gradient_norm.h"
 
-namespace deberta::train {
+namespace deberta::train::adam_test {
 namespace {
 
 using test::fill;
@@ -245,4 +245,4 @@ TEST(Adam, RefusesOptionsOutOfTheirRange) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::adam_test

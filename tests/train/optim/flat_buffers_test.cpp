@@ -7,7 +7,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::flat_buffers_test {
 namespace {
 
 const std::vector<NamedShape> kParameters = {{"embeddings.word_embeddings.weight", {50, 3}},
@@ -81,4 +81,4 @@ TEST(FlatBuffers, RefuseANameTwiceAndWrongShapes) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::flat_buffers_test

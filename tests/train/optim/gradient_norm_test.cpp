@@ -9,7 +9,7 @@
 #include "base/thread_pool.h"
 #include "optim_case.h"
 
-namespace deberta::train {
+namespace deberta::train::gradient_norm_test {
 namespace {
 
 TEST(GradientNorm, IsThatOfAllParametersTogether) {
@@ -64,4 +64,4 @@ TEST(Clipping, DividesByTheLossScaleAndByWhatTheNormIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::gradient_norm_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deberta::train {
+namespace deberta::train::loss_scale_test {
 namespace {
 
 TEST(LossScale, IsOneWithoutOne) {
@@ -40,4 +40,4 @@ TEST(LossScale, IsHalvedDownToOne) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::loss_scale_test

@@ -13,7 +13,7 @@
 #include "train/optim/gradient_norm.h"
 #include "train/optim/schedules.h"
 
-namespace deberta::train {
+namespace deberta::train::original_goldens_test {
 namespace {
 
 constexpr double kGoldenTolerance = 1e-6;  // the folder's README: 7e-7 from a description in double
@@ -131,4 +131,4 @@ TEST(OriginalGoldens, SchedulesHaveTheSameFactors) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::original_goldens_test

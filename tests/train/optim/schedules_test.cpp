@@ -9,7 +9,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::schedules_test {
 namespace {
 
 double factor(const char* name, int64_t step, const ScheduleSettings& settings) {
@@ -153,4 +153,4 @@ TEST(Schedules, RefuseWhatTheyCannotDo) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::schedules_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "train/report/report_case.h"
 
-namespace deberta::train {
+namespace deberta::train::event_file_test {
 namespace {
 
 // "18 00" -> two bytes.
@@ -89,4 +89,4 @@ TEST(EventFiles, SayWhenTheyCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::event_file_test

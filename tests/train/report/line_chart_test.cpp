@@ -7,7 +7,7 @@
 
 #include "train/report/report_case.h"
 
-namespace deberta::train {
+namespace deberta::train::line_chart_test {
 namespace {
 
 using test::times_in;
@@ -108,4 +108,4 @@ TEST(Ticks, AreRoundNumbersWithinTheRange) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::line_chart_test

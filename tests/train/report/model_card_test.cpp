@@ -5,7 +5,7 @@
 
 #include "train/report/report_case.h"
 
-namespace deberta::train {
+namespace deberta::train::model_card_test {
 namespace {
 
 using test::RunCase;
@@ -146,4 +146,4 @@ TEST_F(ModelCards, AreTheirMakersUntilAPersonChangesThem) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::model_card_test

@@ -9,7 +9,7 @@
 #include "train/report/prediction_tables.h"
 #include "train/report/report_case.h"
 
-namespace deberta::train {
+namespace deberta::train::predictions_test {
 namespace {
 
 using test::times_in;
@@ -176,4 +176,4 @@ TEST(PredictionTables, OfTagsAndScoresHaveNoConfusion) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::predictions_test

@@ -11,7 +11,7 @@
 #include "train/report/report_case.h"
 #include "train/report/result_files.h"
 
-namespace deberta::train {
+namespace deberta::train::reports_test {
 namespace {
 
 using test::RunCase;
@@ -97,4 +97,4 @@ TEST(Reports, SayWhatIsWrongWithAFolder) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::reports_test

@@ -7,7 +7,7 @@
 #include "train/report/report_case.h"
 #include "train/state/event_log.h"
 
-namespace deberta::train {
+namespace deberta::train::run_page_test {
 namespace {
 
 using test::RunCase;
@@ -167,4 +167,4 @@ TEST(Charts, PutMetricsOfAKindTogetherAndLeaveNoneOut) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::run_page_test

@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "train/report/report_case.h"
 
-namespace deberta::train {
+namespace deberta::train::run_record_test {
 namespace {
 
 using test::RunCase;
@@ -111,4 +111,4 @@ TEST(RunRecords, AreNamedAfterTheFolder) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::run_record_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace deberta::train {
+namespace deberta::train::text_test {
 namespace {
 
 TEST(ReportText, OfOthersIsNoMarkup) {
@@ -41,4 +41,4 @@ TEST(ReportNumbers, HaveUnitsOfTime) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::text_test

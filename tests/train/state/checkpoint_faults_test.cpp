@@ -93,7 +93,7 @@ int counted_rmdir(const char* path) {
 }
 }
 
-namespace deberta::train {
+namespace deberta::train::checkpoint_faults_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -256,4 +256,4 @@ TEST_F(SecondSave, RenamesOnlyWhatIsSyncedAndGoesOnOnlyWhenTheRenameIs) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::checkpoint_faults_test

@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/warnings.h"
 
-namespace deberta::train {
+namespace deberta::train::checkpoint_folder_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -225,4 +225,4 @@ TEST(CheckpointFolder, LeftByAKilledRunIsRemoved) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::checkpoint_folder_test

@@ -7,7 +7,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::event_log_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -54,4 +54,4 @@ TEST_F(EventLogs, SayWhenTheyCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::event_log_test

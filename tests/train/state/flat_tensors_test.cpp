@@ -8,7 +8,7 @@
 #include "state_case.h"
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::flat_tensors_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -62,4 +62,4 @@ TEST(OptimizerTensors, RefuseAFileOfAnotherModel) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::flat_tensors_test

@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::train {
+namespace deberta::train::metrics_log_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -104,4 +104,4 @@ TEST_F(MetricsLogs, DoNotRepeatWhatIsWrittenAgainAfterTheLastCheckpoint) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::metrics_log_test

@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "train/state/state_case.h"
 
-namespace deberta::train {
+namespace deberta::train::run_folder_test {
 namespace {
 
 using deberta::test::TemporaryFolder;
@@ -117,4 +117,4 @@ TEST(RunFolder, FindsTheNewestCheckpointUnlessItMayNotGoOn) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::run_folder_test

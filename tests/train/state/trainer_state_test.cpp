@@ -8,7 +8,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::train {
+namespace deberta::train::trainer_state_test {
 namespace {
 
 TrainerState make_state() {
@@ -82,4 +82,4 @@ TEST(TrainerState, RefusesAnythingElse) {
 }
 
 }  // namespace
-}  // namespace deberta::train
+}  // namespace deberta::train::trainer_state_test
