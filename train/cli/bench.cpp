@@ -17,7 +17,7 @@
 #include "options/verb_options.h"
 #include "program/model_options.h"
 #include "train/cli/verbs.h"
-#include "train/loop/step_timer.h"
+#include "train/finetune/step_timer.h"
 
 namespace deberta::train {
 namespace {

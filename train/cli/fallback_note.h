@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "train/loop/hooks.h"
+#include "train/run/hooks.h"
 
 namespace deberta::train {
 

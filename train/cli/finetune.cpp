@@ -31,9 +31,9 @@
 #include "train/cli/teacher_options.h"
 #include "train/cli/verbs.h"
 #include "train/data/data_notes.h"
-#include "train/loop/evaluation_loss.h"
-#include "train/loop/finetune.h"
-#include "train/loop/recipe.h"
+#include "train/finetune/evaluation_loss.h"
+#include "train/finetune/finetune.h"
+#include "train/finetune/recipe.h"
 #include "train/report/folds.h"
 
 namespace deberta::train {

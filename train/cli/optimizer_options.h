@@ -1,7 +1,7 @@
 // From the options of an optimiser to its settings.
 #pragma once
 #include "options/verb_options.h"
-#include "train/loop/parameter_group.h"
+#include "train/step/parameter_group.h"
 
 namespace deberta::train {
 

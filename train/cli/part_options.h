@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "options/verb_options.h"
-#include "train/loop/finetune.h"
+#include "train/finetune/finetune.h"
 
 namespace deberta::train {
 

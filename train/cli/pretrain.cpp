@@ -28,8 +28,8 @@
 #include "train/cli/run_reporter.h"
 #include "train/cli/verbs.h"
 #include "train/data/describe.h"
-#include "train/loop/generator_files.h"
-#include "train/loop/pretrain.h"
+#include "train/step/generator_files.h"
+#include "train/pretrain/pretrain.h"
 
 namespace deberta::train {
 namespace {

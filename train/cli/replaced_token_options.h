@@ -1,7 +1,7 @@
 // From the options of replaced-token detection to its settings.
 #pragma once
 #include "options/verb_options.h"
-#include "train/loop/pretrain.h"
+#include "train/pretrain/pretrain.h"
 
 namespace deberta::train {
 

@@ -9,7 +9,7 @@
 #include "train/cli/replaced_token_options.h"
 #include "train/cli/teacher_options.h"
 #include "train/cli/verbs.h"
-#include "train/loop/replay_run.h"
+#include "train/replay/replay_run.h"
 
 namespace deberta::train {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "options/options.h"
 #include "options/verb_options.h"
-#include "train/loop/run.h"
-#include "train/loop/workplace.h"
+#include "train/run/run.h"
+#include "train/step/workplace.h"
 
 namespace deberta::train {
 

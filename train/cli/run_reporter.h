@@ -7,9 +7,9 @@
 
 #include "options/choices.h"
 #include "program/progress_printer.h"
-#include "train/loop/hooks.h"
-#include "train/loop/rate_search.h"
-#include "train/loop/run.h"
+#include "train/run/hooks.h"
+#include "train/run/rate_search.h"
+#include "train/run/run.h"
 
 namespace deberta::train {
 

@@ -1,0 +1,39 @@
+// The loss of what is evaluated on, where the answers of an evaluation do not tell it: of words, spans, choices and
+// mentions. Its labels are read as those of training are, in sequences and windows of the same length.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "metrics/task_table.h"
+#include "train/data/task_samples.h"
+#include "train/finetune/finetune.h"
+#include "train/run/hooks.h"
+#include "train/step/workplace.h"
+#include "train/model/model.h"
+
+namespace deberta::train {
+
+// What an evaluation in a run gives: the metrics of the task, the main one first, and last the loss.
+std::vector<std::string> metrics_of_evaluation(const TaskRow& task);
+
+class EvaluationLoss {
+ public:
+  // `settings` outlive it. `labels`: of the model's classes, in its order.
+  EvaluationLoss(const FinetuneSettings& settings, std::vector<std::string> labels)
+      : settings_(settings), labels_(std::move(labels)) {}
+
+  // The mean over all labels that the model has, without dropout, class weights and label smoothing; NaN where there is
+  // none. Nothing for other tasks, without files, and once stopped. Throws what reading throws.
+  std::optional<double> compute(const Model& model, const Workplace& place, const RunHooks& hooks);
+
+ private:
+  bool read(const RunHooks& hooks);
+
+  const FinetuneSettings& settings_;
+  std::vector<std::string> labels_;
+  std::optional<TaskSamples> samples_;  // once they are read
+};
+
+}  // namespace deberta::train

@@ -1,0 +1,14 @@
+// What a fine-tuned model answers to each row of the evaluation, for the report of the run.
+#pragma once
+#include "deberta/pipeline.h"
+#include "train/finetune/finetune.h"
+#include "train/report/predictions.h"
+
+namespace deberta::train {
+
+// Of a class or a score of a text or a pair, or of the tags of a sentence; nothing for other tasks, and once stopped.
+// Rows without a label and bad ones are left out.
+std::optional<PredictedRows> predict_rows(const Pipeline& pipeline, const FinetuneSettings& settings,
+                                          const RunHooks& hooks);
+
+}  // namespace deberta::train

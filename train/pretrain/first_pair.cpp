@@ -1,0 +1,250 @@
+// Sizes the generator, fills both models from files or the seed, and checks the tables that they share.
+#include "train/pretrain/first_pair.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "checkpoint/tensor.h"
+#include "checkpoint/tensor_table.h"
+#include "config/config_writer.h"
+#include "config/model_config.h"
+#include "deberta/checkpoint.h"
+#include "deberta/error.h"
+#include "heads/head_facts.h"
+#include "train/data/refuse_argument.h"
+#include "train/pretrain/first_model.h"
+#include "train/step/generator_files.h"
+#include "train/step/vocabulary.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+namespace {
+
+// Files have 11 bits: a difference of two of their tables is off by as much as the tables' numbers are.
+constexpr double kDifferenceTolerance = 1e-3;  // of the table's largest number
+
+// ---- forms
+
+// The same as a masked language model of so many layers.
+ModelConfig with_layers(const ModelConfig& config, int64_t layers) {
+  ConfigDocument document(config);
+  document.set("num_hidden_layers", layers);
+  JsonArray names;
+  for (const std::string& name : architectures_of(config, facts_of(Head::kMaskedLm), config.layout))
+    names.emplace_back(name);
+  document.set("architectures", names);
+  ModelConfig changed = parse_model_config(document.json(), "config of the generator");
+  changed.layout = config.layout;
+  return changed;
+}
+
+ModelForm generator_of_folder(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  ModelForm form{.config = open_generator(settings.replaced_tokens.generator_folder).config, .head = Head::kMaskedLm};
+  if (settings.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, settings.has_new_embeddings);
+  if (settings.decoder_passes) form.config.mask_decoder_passes = *settings.decoder_passes;
+  const auto longest = static_cast<int64_t>(std::max(settings.max_tokens, settings.long_tokens));
+  if (form.config.max_position_embeddings < longest) {
+    refuse_argument("max_tokens", "expected at most max_position_embeddings = " +
+                                      std::to_string(form.config.max_position_embeddings) + " of the generator, got " +
+                                      std::to_string(longest));
+  }
+  return form;
+}
+
+ModelForm generator_like(const ModelConfig& discriminator, const PretrainSettings& settings) {
+  ModelForm form{.config = discriminator, .head = Head::kMaskedLm};
+  const int64_t fewest = form.has_mask_decoder() ? 2 : 1, wanted = settings.replaced_tokens.generator_layers;
+  if (wanted > 0 && wanted < fewest)
+    refuse_argument("generator_layers", "expected at least 2 for the mask decoder, got " + std::to_string(wanted));
+  form.config = with_layers(discriminator, wanted > 0 ? wanted : std::max(fewest, discriminator.num_hidden_layers / 2));
+  return form;
+}
+
+// ---- weights
+
+// Layer n of the generator begins as layer n * (layers of the discriminator) / (its own): every second one of twice as
+// many.
+std::string name_in_discriminator(const std::string& name, int64_t layers, int64_t of_discriminator) {
+  const std::string prefix = "encoder.layer.";
+  if (!name.starts_with(prefix)) return name;
+  const size_t end = name.find('.', prefix.size());
+  const int64_t layer = std::stoll(name.substr(prefix.size(), end - prefix.size()));
+  return prefix + std::to_string(layer * of_discriminator / layers) + name.substr(end);
+}
+
+void assign(at::Tensor& tensor, const TensorView& view) {
+  std::vector<float> values = to_fp32(view);
+  tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kFloat));
+}
+
+// The head stays new, as do positions that nobody has.
+void copy_discriminator(Model& generator, Model& discriminator, const Checkpoint& files) {
+  std::map<std::string, at::Tensor> tensors;
+  visit(discriminator, [&](const ParameterSpec& spec, at::Tensor& tensor) { tensors[spec.name] = tensor; });
+  const int64_t layers = generator.form.config.num_hidden_layers,
+                of_discriminator = discriminator.form.config.num_hidden_layers;
+  visit(generator, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+    const auto found = tensors.find(name_in_discriminator(spec.name, layers, of_discriminator));
+    const TensorView* view = files.find(spec.name);
+    if (found != tensors.end()) {
+      tensor.detach().copy_(found->second.detach());
+    } else if (view != nullptr && spec.name.starts_with("embeddings.") && view->shape == spec.shape) {
+      assign(tensor, *view);  // positions, which only the mask decoder reads
+    }
+  });
+}
+
+void fill_generator(Model& generator, Model& discriminator, const WordRows& rows, const PretrainSettings& settings) {
+  const ReplacedTokenSettings& replaced = settings.replaced_tokens;
+  initialise(generator, settings.run.seed);
+  if (!replaced.generator_folder.empty()) {
+    load_parameters(generator, open_generator(replaced.generator_folder).weights, {.rows = rows});
+  } else if (replaced.is_generator_copied) {
+    copy_discriminator(generator, discriminator, Checkpoint::open(settings.model_folder));
+  }
+}
+
+// A number of a new tensor follows from its name: the same seed would give both models the same layers.
+void fill_discriminator(Model& discriminator, const WordRows& rows, const PretrainSettings& settings,
+                        const std::function<void(const std::string&)>& note) {
+  initialise(discriminator, random_key(settings.run.seed, RandomDomain::kDiscriminatorDropout));
+  if (settings.model_folder.empty()) return;
+  const std::vector<std::string> added =
+      load_parameters(discriminator, Checkpoint::open(settings.model_folder), {.allows_new_head = true, .rows = rows});
+  if (!added.empty()) note(settings.model_folder + " has no discriminator's head: a new one is trained");
+}
+
+// New rows are random. Where the tables are shared the discriminator's begin as the generator's.
+void take_new_rows(Model& discriminator, const Model& generator, const WordRows& rows) {
+  at::Tensor words_VE = discriminator.embeddings.word_VE.detach();
+  const at::Tensor of_generator_VE = generator.embeddings.word_VE.detach();
+  for (size_t id = 0; id < rows.from.size(); ++id) {
+    const bool is_mean =
+        std::ranges::find(rows.means, static_cast<int32_t>(id), &WordRows::Mean::id) != rows.means.end();
+    const auto row = static_cast<int64_t>(id);
+    if (rows.from[id] < 0 && !is_mean) words_VE[row].copy_(of_generator_VE[row]);
+  }
+}
+
+// ---- tables
+
+constexpr const char* kWords = "word_embeddings";
+using TableCheck =
+    std::function<void(const std::string& name, const at::Tensor& discriminator, const at::Tensor& generator)>;
+
+void check_tables(const FirstPair& pair, const TableCheck& check) {
+  const Embeddings &d = pair.discriminator.embeddings, &g = pair.generator.embeddings;
+  check(kWords, d.word_VE.detach(), g.word_VE.detach());
+  if (pair.discriminator.form.reads_positions()) {
+    check("position_embeddings", d.position_PE.detach(), g.position_PE.detach());
+  }
+}
+
+void check_same_tables(const FirstPair& pair) {
+  check_tables(pair, [](const std::string& name, const at::Tensor& d, const at::Tensor& g) {
+    if (d.equal(g)) return;
+    refuse_argument("generator_model",
+                    name +
+                        ": expected the same numbers in the files of both models, which are to share "
+                        "them, got others; give the generator of the same run, or share by differences");
+  });
+}
+
+void warn_of_other_differences(const FirstPair& pair, const std::string& folder, const WordRows& rows) {
+  const Checkpoint files = Checkpoint::open(folder);
+  check_tables(pair, [&](const std::string& name, const at::Tensor& d, const at::Tensor& g) {
+    const TensorView* view = files.find("embeddings." + name + "._weight");
+    if (view == nullptr) return;
+    at::Tensor stored = at::zeros_like(d);
+    const TensorView* table = files.find("embeddings." + name + ".weight");
+    if (!rows.is_in_place() && name == kWords && table != nullptr && view->shape == table->shape)
+      assign_rows(stored, *view, rows);
+    else if (static_cast<int64_t>(view->count()) == d.numel())
+      assign(stored, *view);
+    const double worst = (stored - (d - g)).abs().max().item<double>(), largest = d.abs().max().item<double>();
+    if (worst <= kDifferenceTolerance * largest) return;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g", worst);
+    warn(folder + ": " + name +
+         "._weight: expected the discriminator's table less the generator's, got numbers that are off by up to " +
+         text + "; the difference of the tables is taken: are both models of the same run?");
+  });
+}
+
+void check_files(FirstPair& pair, const WordRows& rows, const PretrainSettings& settings) {
+  if (settings.model_folder.empty()) return;
+  const TableSharing sharing = settings.replaced_tokens.pair.sharing;
+  if (sharing == TableSharing::kSame) check_same_tables(pair);
+  const bool is_known = !settings.replaced_tokens.generator_folder.empty();
+  if (sharing == TableSharing::kDisentangled && is_known) warn_of_other_differences(pair, settings.model_folder, rows);
+}
+
+// A generator that is published beside its discriminator has the tokenizer of that.
+std::string folder_of_pieces(const PretrainSettings& settings) {
+  const std::string& folder = settings.replaced_tokens.generator_folder;
+  try {
+    Tokenizer::load(folder);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kFileNotFound && !settings.model_folder.empty()) return settings.model_folder;
+  }
+  return folder;
+}
+
+}  // namespace
+
+PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer) {
+  const ReplacedTokenSettings& replaced = settings.replaced_tokens;
+  if (replaced.is_generator_copied && settings.model_folder.empty())
+    refuse_argument("generator_init", "expected a discriminator to make the generator from, got none");
+  PairForms forms{.generator = {}, .discriminator = form_of_run(settings, tokenizer)};
+  forms.discriminator.head = Head::kReplacedToken;
+  forms.generator = replaced.generator_folder.empty() ? generator_like(forms.discriminator.config, settings)
+                                                      : generator_of_folder(settings, tokenizer);
+  check_pair(forms.generator, forms.discriminator, replaced.pair.sharing);
+  return forms;
+}
+
+PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                      const std::function<void(const std::string&)>& note) {
+  PairRows rows{.generator = {}, .discriminator = rows_of_run(settings, tokenizer, note)};
+  if (!settings.replaced_tokens.generator_folder.empty()) {
+    rows.generator = word_rows({.tokenizer = settings.tokenizer(),
+                                .weights_folder = folder_of_pieces(settings),
+                                .has_new_embeddings = settings.has_new_embeddings},
+                               tokenizer, note);
+  }
+  return rows;
+}
+
+FirstPair first_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                     const std::function<void(const std::string&)>& note) {
+  const PairRows rows = rows_of_pair(settings, tokenizer, note);
+  const PairForms forms = forms_of_pair(settings, tokenizer);
+  FirstPair pair{.generator = make_model(forms.generator), .discriminator = make_model(forms.discriminator)};
+  fill_discriminator(pair.discriminator, rows.discriminator, settings, note);
+  fill_generator(pair.generator, pair.discriminator, rows.generator, settings);
+  if (settings.replaced_tokens.pair.sharing != TableSharing::kNone)
+    take_new_rows(pair.discriminator, pair.generator, rows.discriminator);
+  check_files(pair, rows.discriminator, settings);
+  if (!settings.model_folder.empty() && settings.replaced_tokens.generator_folder.empty() &&
+      settings.replaced_tokens.steps_of_generator_alone == 0) {
+    note(
+        "the generator is new, and so are the words that it puts before a trained discriminator: first steps of the "
+        "generator alone give it better ones");
+  }
+  if (settings.model_folder.empty() && settings.replaced_tokens.pair.sharing == TableSharing::kDisentangled) {
+    clear_difference(pair.discriminator);
+    pair.has_difference = true;
+  }
+  return pair;
+}
+
+}  // namespace deberta::train

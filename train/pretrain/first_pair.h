@@ -1,0 +1,40 @@
+// The generator and the discriminator that a run of replaced-token detection begins with: new ones, or published files
+// (model.md#replaced-token-detection).
+#pragma once
+#include <functional>
+#include <string>
+
+#include "deberta/tokenizer.h"
+#include "train/pretrain/pretrain.h"
+#include "train/model/model.h"
+#include "train/model/parameters.h"
+
+namespace deberta::train {
+
+struct FirstPair {
+  Model generator;
+  // With its own tables, as its files have them; one that begins anew and has a difference begins without one.
+  Model discriminator;
+  bool has_difference = false;  // the discriminator's model holds that, not tables of its own
+};
+
+struct PairForms {
+  ModelForm generator, discriminator;
+};
+// Throws what form_of_run() and check_pair() do, kUsage for a generator of no model or too few layers.
+PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer);
+
+struct PairRows {
+  WordRows generator, discriminator;
+};
+// Of the tables in the files of the pair. `note` is told as by rows_of_run().
+PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                      const std::function<void(const std::string&)>& note);
+
+// `note` is told what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do, kUsage
+// for tables that the two should share and whose files differ. Warns of a difference in the discriminator's files that
+// is not that of the tables; the tables count.
+FirstPair first_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
+                     const std::function<void(const std::string&)>& note);
+
+}  // namespace deberta::train

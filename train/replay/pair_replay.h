@@ -1,0 +1,11 @@
+// A replay (replay_run.h) of replaced-token detection.
+#pragma once
+#include "train/run/hooks.h"
+#include "train/replay/replay_run.h"
+
+namespace deberta::train {
+
+// Throws kUsage without a folder of the generator, and what replay() does.
+int64_t replay_pair(const ReplaySettings& settings, const RunHooks& hooks);
+
+}  // namespace deberta::train

@@ -1,0 +1,28 @@
+// What steps add to the sums of a log, and the metrics that these give.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train/run/learner.h"
+#include "train/step/trainer.h"
+#include "train/objectives/batch.h"
+
+namespace deberta::train {
+
+// Names begin with `prefix`.
+void add_to_sums(const StepResult& result, double rate, Sums& sums, const std::string& prefix = "");
+
+StepReport report_of(const StepResult& result, std::span<const TrainBatch> batches);
+
+// 0 where nothing was added.
+double sum_of(const Sums& sums, const std::string& name);
+double ratio_of(const Sums& sums, const std::string& part, const std::string& whole);  // 0 of nothing
+
+// The scale of the losses, where they are scaled.
+void add_loss_scale(const Sums& sums, const std::string& prefix, Metrics& metrics);
+
+// Of a language model, whose sums and metrics have the prefix: by label loss, perplexity and accuracy; norm and rate.
+Metrics language_metrics(const Sums& sums, const std::string& prefix = "");
+
+}  // namespace deberta::train
