@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "options/verb_options.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 
 namespace deberta::train {
 

@@ -110,50 +110,68 @@ DocumentBoundary boundary_of(BoundaryChoice choice) {
   return choice == BoundaryChoice::kBlock ? DocumentBoundary::kBlock : DocumentBoundary::kNone;
 }
 
+BatchSettings batches_of(const PretrainVerb& options) {
+  BatchSettings batches;
+  batches.length = length_of(options);
+  batches.boundary = boundary_of(options.document_boundary);
+  batches.max_tokens = options.max_tokens;
+  batches.long_tokens = options.long_tokens;
+  batches.long_share = options.long_share;
+  batches.short_share = options.short_share;
+  batches.sequences_per_step = options.batch_size;
+  batches.accumulation = options.gradient_accumulation_steps;
+  batches.masks.rate = options.mlm_probability;
+  batches.masks.max_gram = options.max_gram.value;
+  batches.masks.has_uniform_tail = options.uniform_tail;
+  batches.source_exponent = options.source_exponent;
+  batches.prefetch = options.prefetch;
+  return batches;
+}
+
 // A folder with the files of a generator alone is no model to other verbs.
 std::string model_or_generator_path(const std::string& name) {
   const std::string root = cli::model_root(name);
   return has_generator_alone(root) ? root : cli::model_path(name);
 }
 
-void set_model(const PretrainVerb& options, PretrainSettings& settings) {
+void set_model(const PretrainVerb& options, ModelStart& start) {
   const bool is_pair = options.objective == ObjectiveChoice::kRtd;  // which begins with a discriminator
   if (!options.model.empty())
-    settings.model_folder = is_pair ? cli::model_path(options.model) : model_or_generator_path(options.model);
+    start.model_folder = is_pair ? cli::model_path(options.model) : model_or_generator_path(options.model);
   if (options.tokenizer_name.empty() && options.model.empty()) {
     throw Error(ErrorCode::kUsage, "--tokenizer-name",
                 "expected a folder with a tokenizer, or a model to begin with (-m); `train-tokenizer` makes one");
   }
-  settings.tokenizer_folder =
-      options.tokenizer_name.empty() ? settings.model_folder : cli::tokenizer_path(options.tokenizer_name);
-  settings.added_tokens = added_tokens(options.add_tokens);
-  settings.has_new_embeddings = options.new_embeddings;
+  start.tokenizer_folder =
+      options.tokenizer_name.empty() ? start.model_folder : cli::tokenizer_path(options.tokenizer_name);
+  start.added_tokens = added_tokens(options.add_tokens);
+  start.has_new_embeddings = options.new_embeddings;
   if (options.new_embeddings && options.model.empty())
     throw Error(ErrorCode::kUsage, "--new-embeddings", "expected a model to begin with (-m), got none");
-  settings.new_model = {.name = options.config_name, .overrides = options.config_overrides};
-  settings.decoder_passes = options.decoder_passes.value;
+  start.new_model = {.name = options.config_name, .overrides = options.config_overrides};
+  start.decoder_passes = options.decoder_passes.value;
 }
 
 void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
-  settings.objective = objective_of(options.objective);
-  if (settings.objective == Objective::kReplaced && options.max_gram.is_given())
+  const Objective objective = settings.start.objective = objective_of(options.objective);
+  if (objective == Objective::kReplaced && options.max_gram.is_given())
     throw Error(ErrorCode::kUsage, "--max-gram", "expected none with --objective rtd, which masks single pieces");
-  check_replaced_tokens(options.replaced_tokens, settings.objective);
+  check_replaced_tokens(options.replaced_tokens, objective);
   for (const Setting<int64_t>* setting : {&options.generator_layers, &options.generator_warmup})
-    check_objective(setting->is_given(), *setting->row, settings.objective);
-  check_objective(options.generator_init.is_given(), *options.generator_init.row, settings.objective);
+    check_objective(setting->is_given(), *setting->row, objective);
+  check_objective(options.generator_init.is_given(), *options.generator_init.row, objective);
   const ReplacedTokenOptions& given = options.replaced_tokens;
-  ReplacedTokenSettings& replaced = settings.replaced_tokens;
-  replaced.pair = pair_options(given);
-  replaced.discriminator_rate = given.discriminator_rate.value;
-  replaced.steps_of_generator_alone = options.generator_warmup.value;
-  replaced.generator_layers = options.generator_layers.value;
+  PairSettings& pair = settings.pair;
+  pair.options = pair_options(given);
+  pair.discriminator_rate = given.discriminator_rate.value;
+  pair.steps_of_generator_alone = options.generator_warmup.value;
+  pair.generator_layers = options.generator_layers.value;
   if (given.generator_model.value.empty()) {
-    replaced.is_generator_copied = options.generator_init.value == GeneratorInitChoice::kDiscriminator ||
+    pair.is_generator_copied = options.generator_init.value == GeneratorInitChoice::kDiscriminator ||
                                    (options.generator_init.value == GeneratorInitChoice::kAuto &&
-                                    settings.objective == Objective::kReplaced && !options.model.empty());
+                                    objective == Objective::kReplaced && !options.model.empty());
   } else {
-    replaced.generator_folder = model_or_generator_path(given.generator_model.value);
+    pair.generator_folder = model_or_generator_path(given.generator_model.value);
     if (options.generator_init.is_given() || options.generator_layers.is_given())
       throw Error(ErrorCode::kUsage, "--generator-model",
                   "expected no --generator-init and no --generator-layers: the folder says both");
@@ -162,33 +180,21 @@ void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
 
 PretrainSettings settings_of(const PretrainVerb& options) {
   PretrainSettings settings;
-  settings.corpora = corpora_of(options);
+  settings.corpus.corpora = corpora_of(options);
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.schedule_settings.warmup = options.warmup_steps;
-  settings.length = length_of(options);
+  settings.batches = batches_of(options);
   if (settings.run.output.empty() && !options.run.keeps_nothing())
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder for the model, got none");
-  set_model(options, settings);
+  set_model(options, settings.start);
   settings.optimizer = optimizer_options(options.optimizer, options.run);
   settings.learning_rate = *options.optimizer.learning_rate.value;
-  settings.corpus.holds_out_every = options.hold_out_every;
-  settings.boundary = boundary_of(options.document_boundary);
-  settings.cache_folder = cache_folder(options);
-  check_cache_folder(settings.cache_folder, settings.run.output);
+  settings.corpus.options.holds_out_every = options.hold_out_every;
+  settings.corpus.cache_folder = cache_folder(options);
+  check_cache_folder(settings.corpus.cache_folder, settings.run.output);
   set_objective(options, settings);
-  settings.max_tokens = options.max_tokens;
-  settings.long_tokens = options.long_tokens;
-  settings.long_share = options.long_share;
-  settings.short_share = options.short_share;
-  settings.sequences_per_step = options.batch_size;
-  settings.accumulation = options.gradient_accumulation_steps;
-  settings.masks.rate = options.mlm_probability;
-  settings.masks.max_gram = options.max_gram.value;
-  settings.masks.has_uniform_tail = options.uniform_tail;
-  settings.source_exponent = options.source_exponent;
   settings.workplace = workplace_settings(options.run, options.run.output_dir);
-  settings.prefetch = options.prefetch;
-  settings.eval_lines = options.eval_lines;
+  settings.corpus.eval_lines = options.eval_lines;
   return settings;
 }
 
@@ -235,12 +241,12 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
   const std::optional<DryRun> dry = dry_run(settings, hooks);
   reporter.end_phase();
   if (!dry) return cli::interrupted();
-  const Tokenizer tokenizer = settings.tokenizer().load();
+  const Tokenizer tokenizer = settings.start.tokenizer().load();
   constexpr size_t kShown = 3;
-  const bool is_causal = settings.objective == Objective::kCausal;
+  const bool is_causal = settings.start.objective == Objective::kCausal;
   const BatchDescription first = describe(dry->batches, tokenizer, kShown, is_causal);
   std::string text = "parameters\t" + std::to_string(dry->parameters) + "\n" +
-                     describe(dry->corpora, settings.corpora) + "steps\t" + std::to_string(dry->total_steps) +
+                     describe(dry->corpora, settings.corpus.corpora) + "steps\t" + std::to_string(dry->total_steps) +
                      "\nsequences of the first step\t" + std::to_string(first.sequences) +
                      "\ntokens of the first step\t" + std::to_string(first.tokens) + "\nto predict\t" +
                      std::to_string(first.predictions) + "\nunknown pieces\t" + percent(first.unknown_share()) +
@@ -264,13 +270,13 @@ int run_pretrain(const Options& options) {
   say_precision(given.run, settings.workplace, hooks);
   if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
   if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
-  if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,
+  if (!choose_accumulation(given.run, settings.run, settings.batches.accumulation, hooks,
                            [&] { return find_accumulation(settings, hooks); })) {
     return cli::interrupted();
   }
   const RunResult result = pretrain(settings, hooks);
   reporter.end_phase();
-  const bool is_pair = settings.objective == Objective::kReplaced;
+  const bool is_pair = settings.start.objective == Objective::kReplaced;
   report(settings.run, result,
          is_pair ? "the models generator (for fill) and discriminator (for detect) are" : "the model is");
   return result.is_finished ? 0 : cli::interrupted();

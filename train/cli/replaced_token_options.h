@@ -1,7 +1,7 @@
 // From the options of replaced-token detection to its settings.
 #pragma once
 #include "options/verb_options.h"
-#include "train/pretrain/pretrain.h"
+#include "train/pretrain/settings.h"
 
 namespace deberta::train {
 

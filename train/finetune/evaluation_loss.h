@@ -8,7 +8,7 @@
 
 #include "metrics/task_table.h"
 #include "train/data/task_samples.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 #include "train/run/hooks.h"
 #include "train/step/workplace.h"
 #include "train/model/model.h"

@@ -4,7 +4,7 @@
 
 #include "data/examples.h"
 #include "eval/tags.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 #include "train/step/workplace.h"
 #include "train/model/model.h"
 

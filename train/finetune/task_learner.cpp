@@ -11,7 +11,6 @@
 #include "train/finetune/adapter_files.h"
 #include "train/run/evaluation.h"
 #include "train/finetune/evaluation_loss.h"
-#include "train/pretrain/first_model.h"
 #include "train/step/model_files.h"
 #include "train/finetune/separate_files.h"
 #include "train/step/single_model_learner.h"

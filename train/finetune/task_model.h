@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "train/data/task_samples.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 #include "train/model/model.h"
 
 namespace deberta::train {

@@ -1,7 +1,7 @@
 // What a fine-tuned model answers to each row of the evaluation, for the report of the run.
 #pragma once
 #include "deberta/pipeline.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 #include "train/report/predictions.h"
 
 namespace deberta::train {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "train/data/task_samples.h"
-#include "train/finetune/finetune.h"
+#include "train/finetune/settings.h"
 #include "train/objectives/distillation.h"
 
 namespace deberta::train {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/checked.h"
-#include "base/sha256.h"
 #include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
 #include "config/model_config.h"
@@ -28,10 +26,9 @@ int64_t passes_of_weights(const OpenedFiles& files, Objective objective) {
   return has_positions || objective != Objective::kMasked ? files.config.mask_decoder_passes : 0;
 }
 
-FirstConfig config_of(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  const size_t longest = std::max(settings.max_tokens, settings.long_tokens);
-  if (!settings.model_folder.empty()) {
-    const OpenedFiles files = open_model_or_generator(settings.model_folder);
+FirstConfig config_of(const ModelStart& start, size_t longest, const Tokenizer& tokenizer) {
+  if (!start.model_folder.empty()) {
+    const OpenedFiles files = open_model_or_generator(start.model_folder);
     const ModelConfig& config = files.config;
     if (config.max_position_embeddings < static_cast<int64_t>(longest)) {
       throw Error(ErrorCode::kUsage,
@@ -39,9 +36,9 @@ FirstConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
                                std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
                     .argument = "max_tokens"}});
     }
-    return {config, passes_of_weights(files, settings.objective)};
+    return {config, passes_of_weights(files, start.objective)};
   }
-  NewModel request = settings.new_model;
+  NewModel request = start.new_model;
   request.vocab_size = static_cast<int64_t>(tokenizer.size());
   request.max_tokens = static_cast<int64_t>(longest);
   ModelConfig config = new_config(request);
@@ -51,10 +48,10 @@ FirstConfig config_of(const PretrainSettings& settings, const Tokenizer& tokeniz
 
 // What the run decides, also for a model that is trained further. The files say it, since another reading of the same
 // weights answers wrongly.
-ModelConfig with_objective(const FirstConfig& first, const PretrainSettings& settings) {
+ModelConfig with_objective(const FirstConfig& first, const ModelStart& start) {
   const ModelConfig& config = first.config;
-  const bool is_causal = settings.objective == Objective::kCausal;
-  const int64_t passes = settings.decoder_passes.value_or(first.decoder_passes);
+  const bool is_causal = start.objective == Objective::kCausal;
+  const int64_t passes = start.decoder_passes.value_or(first.decoder_passes);
   ConfigDocument document(config);
   if (config.is_causal != is_causal) document.set("is_decoder", is_causal);
   if (config.mask_decoder_passes != passes) document.set("mask_decoder_passes", passes);
@@ -66,34 +63,33 @@ ModelConfig with_objective(const FirstConfig& first, const PretrainSettings& set
 
 }  // namespace
 
-ModelForm form_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  ModelForm form{.config = with_objective(config_of(settings, tokenizer), settings), .head = Head::kMaskedLm};
-  if (settings.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, settings.has_new_embeddings);
+ModelForm form_of_run(const ModelStart& start, size_t longest, const Tokenizer& tokenizer) {
+  ModelForm form{.config = with_objective(config_of(start, longest, tokenizer), start), .head = Head::kMaskedLm};
+  if (start.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, start.has_new_embeddings);
   if (form.config.vocab_size < static_cast<int64_t>(tokenizer.size())) {
-    throw Error(ErrorCode::kTokenId, settings.tokenizer_folder,
+    throw Error(ErrorCode::kTokenId, start.tokenizer_folder,
                 "expected a tokenizer of at most " + std::to_string(form.config.vocab_size) +
                     " ids, the vocabulary of the model, got " + std::to_string(tokenizer.size()));
   }
   return form;
 }
 
-WordRows rows_of_run(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                     const std::function<void(const std::string&)>& note) {
-  const RunTokenizer of_run = settings.tokenizer();
+WordRows rows_of_run(const ModelStart& start, const Tokenizer& tokenizer, const Note& note) {
+  const RunTokenizer of_run = start.tokenizer();
   WordRows rows;
-  if (!settings.model_folder.empty()) {
+  if (!start.model_folder.empty()) {
     rows = word_rows({.tokenizer = of_run,
-                      .weights_folder = settings.model_folder,
-                      .has_new_embeddings = settings.has_new_embeddings},
+                      .weights_folder = start.model_folder,
+                      .has_new_embeddings = start.has_new_embeddings},
                      tokenizer, note);
   }
   for (const std::string& line : describe_added(of_run, tokenizer, rows)) note(line);
   return rows;
 }
 
-std::vector<std::string> notes_of_base(const PretrainSettings& settings) {
-  const std::string& folder = settings.model_folder;
-  if (folder.empty() || settings.objective == Objective::kReplaced) return {};
+std::vector<std::string> notes_of_base(const ModelStart& start) {
+  const std::string& folder = start.model_folder;
+  if (folder.empty() || start.objective == Objective::kReplaced) return {};
   std::vector<std::string> notes;
   const OpenedFiles files = open_model_or_generator(folder);
   if (has_generator_alone(folder)) notes.push_back(folder + " has a generator alone, which is the model to begin with");
@@ -101,8 +97,8 @@ std::vector<std::string> notes_of_base(const PretrainSettings& settings) {
   if (files.weights.find("lm_predictions.lm_head.dense.weight") == nullptr)
     notes.push_back(folder + " has no head of a language model: a new one is trained, with random weights");
   const bool has_decoder = !files.config.position_biased_input &&
-                           settings.decoder_passes.value_or(passes_of_weights(files, settings.objective)) > 0;
-  if (settings.objective == Objective::kMasked && !has_decoder && settings.decoder_passes.value_or(1) > 0)
+                           start.decoder_passes.value_or(passes_of_weights(files, start.objective)) > 0;
+  if (start.objective == Objective::kMasked && !has_decoder && start.decoder_passes.value_or(1) > 0)
     notes.push_back("words are predicted by the plain head on the last layer, without the mask decoder: " +
                     (files.config.position_biased_input      ? "position_biased_input is true"
                      : files.config.mask_decoder_passes == 0 ? "mask_decoder_passes is 0"
@@ -110,22 +106,15 @@ std::vector<std::string> notes_of_base(const PretrainSettings& settings) {
   return notes;
 }
 
-Model first_model(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                  const std::function<void(const std::string&)>& note) {
-  const WordRows rows = rows_of_run(settings, tokenizer, note);
-  for (const std::string& line : notes_of_base(settings)) note(line);
-  Model model = make_model(form_of_run(settings, tokenizer));
-  initialise(model, settings.run.seed);
-  if (!settings.model_folder.empty())
-    load_parameters(model, open_model_or_generator(settings.model_folder).weights,
+Model first_model(const ModelStart& start, const Tokenizer& tokenizer, const Beginning& beginning) {
+  const WordRows rows = rows_of_run(start, tokenizer, beginning.note);
+  for (const std::string& line : notes_of_base(start)) beginning.note(line);
+  Model model = make_model(form_of_run(start, beginning.longest, tokenizer));
+  initialise(model, beginning.seed);
+  if (!start.model_folder.empty())
+    load_parameters(model, open_model_or_generator(start.model_folder).weights,
                     {.allows_new_head = true, .rows = rows});
   return model;
-}
-
-std::string hash_of_config(const ModelConfig& config) {
-  Sha256 hash;
-  hash.update(to_bytes(config.raw));
-  return hash.finish();
 }
 
 }  // namespace deberta::train

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -20,7 +21,6 @@
 #include "deberta/error.h"
 #include "heads/head_facts.h"
 #include "train/data/refuse_argument.h"
-#include "train/pretrain/first_model.h"
 #include "train/step/generator_files.h"
 #include "train/step/vocabulary.h"
 #include "train/model/parameters.h"
@@ -46,12 +46,12 @@ ModelConfig with_layers(const ModelConfig& config, int64_t layers) {
   return changed;
 }
 
-ModelForm generator_of_folder(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  ModelForm form{.config = open_generator(settings.replaced_tokens.generator_folder).config, .head = Head::kMaskedLm};
-  if (settings.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, settings.has_new_embeddings);
-  if (settings.decoder_passes) form.config.mask_decoder_passes = *settings.decoder_passes;
-  const auto longest = static_cast<int64_t>(std::max(settings.max_tokens, settings.long_tokens));
-  if (form.config.max_position_embeddings < longest) {
+ModelForm generator_of_folder(const ModelStart& start, const std::string& folder, size_t longest,
+                              const Tokenizer& tokenizer) {
+  ModelForm form{.config = open_generator(folder).config, .head = Head::kMaskedLm};
+  if (start.changes_vocabulary()) form.config = with_vocabulary(form.config, tokenizer, start.has_new_embeddings);
+  if (start.decoder_passes) form.config.mask_decoder_passes = *start.decoder_passes;
+  if (form.config.max_position_embeddings < static_cast<int64_t>(longest)) {
     refuse_argument("max_tokens", "expected at most max_position_embeddings = " +
                                       std::to_string(form.config.max_position_embeddings) + " of the generator, got " +
                                       std::to_string(longest));
@@ -59,9 +59,10 @@ ModelForm generator_of_folder(const PretrainSettings& settings, const Tokenizer&
   return form;
 }
 
-ModelForm generator_like(const ModelConfig& discriminator, const PretrainSettings& settings) {
+// `wanted`: its layers; 0: half of the discriminator's.
+ModelForm generator_like(const ModelConfig& discriminator, int64_t wanted) {
   ModelForm form{.config = discriminator, .head = Head::kMaskedLm};
-  const int64_t fewest = form.has_mask_decoder() ? 2 : 1, wanted = settings.replaced_tokens.generator_layers;
+  const int64_t fewest = form.has_mask_decoder() ? 2 : 1;
   if (wanted > 0 && wanted < fewest)
     refuse_argument("generator_layers", "expected at least 2 for the mask decoder, got " + std::to_string(wanted));
   form.config = with_layers(discriminator, wanted > 0 ? wanted : std::max(fewest, discriminator.num_hidden_layers / 2));
@@ -102,24 +103,23 @@ void copy_discriminator(Model& generator, Model& discriminator, const Checkpoint
   });
 }
 
-void fill_generator(Model& generator, Model& discriminator, const WordRows& rows, const PretrainSettings& settings) {
-  const ReplacedTokenSettings& replaced = settings.replaced_tokens;
-  initialise(generator, settings.run.seed);
-  if (!replaced.generator_folder.empty()) {
-    load_parameters(generator, open_generator(replaced.generator_folder).weights, {.rows = rows});
-  } else if (replaced.is_generator_copied) {
-    copy_discriminator(generator, discriminator, Checkpoint::open(settings.model_folder));
+// The generator, from its own files, from the discriminator, or new.
+void fill_generator(FirstPair& models, const WordRows& rows, const ModelStart& start, const PairSettings& pair) {
+  if (!pair.generator_folder.empty()) {
+    load_parameters(models.generator, open_generator(pair.generator_folder).weights, {.rows = rows});
+  } else if (pair.is_generator_copied) {
+    copy_discriminator(models.generator, models.discriminator, Checkpoint::open(start.model_folder));
   }
 }
 
 // A number of a new tensor follows from its name: the same seed would give both models the same layers.
-void fill_discriminator(Model& discriminator, const WordRows& rows, const PretrainSettings& settings,
-                        const std::function<void(const std::string&)>& note) {
-  initialise(discriminator, random_key(settings.run.seed, RandomDomain::kDiscriminatorDropout));
-  if (settings.model_folder.empty()) return;
+void fill_discriminator(Model& discriminator, const WordRows& rows, const std::string& folder,
+                        const Beginning& beginning) {
+  initialise(discriminator, random_key(beginning.seed, RandomDomain::kDiscriminatorDropout));
+  if (folder.empty()) return;
   const std::vector<std::string> added =
-      load_parameters(discriminator, Checkpoint::open(settings.model_folder), {.allows_new_head = true, .rows = rows});
-  if (!added.empty()) note(settings.model_folder + " has no discriminator's head: a new one is trained");
+      load_parameters(discriminator, Checkpoint::open(folder), {.allows_new_head = true, .rows = rows});
+  if (!added.empty()) beginning.note(folder + " has no discriminator's head: a new one is trained");
 }
 
 // New rows are random. Where the tables are shared the discriminator's begin as the generator's.
@@ -179,72 +179,70 @@ void warn_of_other_differences(const FirstPair& pair, const std::string& folder,
   });
 }
 
-void check_files(FirstPair& pair, const WordRows& rows, const PretrainSettings& settings) {
-  if (settings.model_folder.empty()) return;
-  const TableSharing sharing = settings.replaced_tokens.pair.sharing;
-  if (sharing == TableSharing::kSame) check_same_tables(pair);
-  const bool is_known = !settings.replaced_tokens.generator_folder.empty();
-  if (sharing == TableSharing::kDisentangled && is_known) warn_of_other_differences(pair, settings.model_folder, rows);
+void check_files(const FirstPair& models, const WordRows& rows, const ModelStart& start, const PairSettings& pair) {
+  if (start.model_folder.empty()) return;
+  const TableSharing sharing = pair.options.sharing;
+  if (sharing == TableSharing::kSame) check_same_tables(models);
+  const bool is_known = !pair.generator_folder.empty();
+  if (sharing == TableSharing::kDisentangled && is_known) warn_of_other_differences(models, start.model_folder, rows);
 }
 
 // A generator that is published beside its discriminator has the tokenizer of that.
-std::string folder_of_pieces(const PretrainSettings& settings) {
-  const std::string& folder = settings.replaced_tokens.generator_folder;
+std::string folder_of_pieces(const ModelStart& start, const std::string& folder) {
   try {
     Tokenizer::load(folder);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kFileNotFound && !settings.model_folder.empty()) return settings.model_folder;
+    if (error.code() == ErrorCode::kFileNotFound && !start.model_folder.empty()) return start.model_folder;
   }
   return folder;
 }
 
 }  // namespace
 
-PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer) {
-  const ReplacedTokenSettings& replaced = settings.replaced_tokens;
-  if (replaced.is_generator_copied && settings.model_folder.empty())
+PairForms forms_of_pair(const ModelStart& start, const PairSettings& pair, size_t longest, const Tokenizer& tokenizer) {
+  if (pair.is_generator_copied && start.model_folder.empty())
     refuse_argument("generator_init", "expected a discriminator to make the generator from, got none");
-  PairForms forms{.generator = {}, .discriminator = form_of_run(settings, tokenizer)};
+  PairForms forms{.generator = {}, .discriminator = form_of_run(start, longest, tokenizer)};
   forms.discriminator.head = Head::kReplacedToken;
-  forms.generator = replaced.generator_folder.empty() ? generator_like(forms.discriminator.config, settings)
-                                                      : generator_of_folder(settings, tokenizer);
-  check_pair(forms.generator, forms.discriminator, replaced.pair.sharing);
+  forms.generator = pair.generator_folder.empty()
+                        ? generator_like(forms.discriminator.config, pair.generator_layers)
+                        : generator_of_folder(start, pair.generator_folder, longest, tokenizer);
+  check_pair(forms.generator, forms.discriminator, pair.options.sharing);
   return forms;
 }
 
-PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                      const std::function<void(const std::string&)>& note) {
-  PairRows rows{.generator = {}, .discriminator = rows_of_run(settings, tokenizer, note)};
-  if (!settings.replaced_tokens.generator_folder.empty()) {
-    rows.generator = word_rows({.tokenizer = settings.tokenizer(),
-                                .weights_folder = folder_of_pieces(settings),
-                                .has_new_embeddings = settings.has_new_embeddings},
+PairRows rows_of_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer, const Note& note) {
+  PairRows rows{.generator = {}, .discriminator = rows_of_run(start, tokenizer, note)};
+  if (!pair.generator_folder.empty()) {
+    rows.generator = word_rows({.tokenizer = start.tokenizer(),
+                                .weights_folder = folder_of_pieces(start, pair.generator_folder),
+                                .has_new_embeddings = start.has_new_embeddings},
                                tokenizer, note);
   }
   return rows;
 }
 
-FirstPair first_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                     const std::function<void(const std::string&)>& note) {
-  const PairRows rows = rows_of_pair(settings, tokenizer, note);
-  const PairForms forms = forms_of_pair(settings, tokenizer);
-  FirstPair pair{.generator = make_model(forms.generator), .discriminator = make_model(forms.discriminator)};
-  fill_discriminator(pair.discriminator, rows.discriminator, settings, note);
-  fill_generator(pair.generator, pair.discriminator, rows.generator, settings);
-  if (settings.replaced_tokens.pair.sharing != TableSharing::kNone)
-    take_new_rows(pair.discriminator, pair.generator, rows.discriminator);
-  check_files(pair, rows.discriminator, settings);
-  if (!settings.model_folder.empty() && settings.replaced_tokens.generator_folder.empty() &&
-      settings.replaced_tokens.steps_of_generator_alone == 0) {
-    note(
+FirstPair first_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer,
+                     const Beginning& beginning) {
+  const PairRows rows = rows_of_pair(start, pair, tokenizer, beginning.note);
+  const PairForms forms = forms_of_pair(start, pair, beginning.longest, tokenizer);
+  FirstPair models{.generator = make_model(forms.generator), .discriminator = make_model(forms.discriminator)};
+  fill_discriminator(models.discriminator, rows.discriminator, start.model_folder, beginning);
+  initialise(models.generator, beginning.seed);
+  fill_generator(models, rows.generator, start, pair);
+  if (pair.options.sharing != TableSharing::kNone)
+    take_new_rows(models.discriminator, models.generator, rows.discriminator);
+  check_files(models, rows.discriminator, start, pair);
+  if (!start.model_folder.empty() && pair.generator_folder.empty() && pair.steps_of_generator_alone == 0) {
+    beginning.note(
         "the generator is new, and so are the words that it puts before a trained discriminator: first steps of the "
         "generator alone give it better ones");
   }
-  if (settings.model_folder.empty() && settings.replaced_tokens.pair.sharing == TableSharing::kDisentangled) {
-    clear_difference(pair.discriminator);
-    pair.has_difference = true;
+  if (start.model_folder.empty() && pair.options.sharing == TableSharing::kDisentangled) {
+    clear_difference(models.discriminator);
+    models.has_difference = true;
   }
-  return pair;
+  return models;
 }
 
 }  // namespace deberta::train

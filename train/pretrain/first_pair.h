@@ -1,13 +1,13 @@
 // The generator and the discriminator that a run of replaced-token detection begins with: new ones, or published files
 // (model.md#replaced-token-detection).
 #pragma once
-#include <functional>
-#include <string>
+#include <cstddef>
 
 #include "deberta/tokenizer.h"
-#include "train/pretrain/pretrain.h"
 #include "train/model/model.h"
 #include "train/model/parameters.h"
+#include "train/pretrain/first_model.h"
+#include "train/pretrain/settings.h"
 
 namespace deberta::train {
 
@@ -22,19 +22,18 @@ struct PairForms {
   ModelForm generator, discriminator;
 };
 // Throws what form_of_run() and check_pair() do, kUsage for a generator of no model or too few layers.
-PairForms forms_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer);
+PairForms forms_of_pair(const ModelStart& start, const PairSettings& pair, size_t longest, const Tokenizer& tokenizer);
 
 struct PairRows {
   WordRows generator, discriminator;
 };
-// Of the tables in the files of the pair. `note` is told as by rows_of_run().
-PairRows rows_of_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                      const std::function<void(const std::string&)>& note);
+// Which rows of the tables in the files of the pair each piece begins with. `note` is told as by rows_of_run().
+PairRows rows_of_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer, const Note& note);
 
-// `note` is told what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do, kUsage
-// for tables that the two should share and whose files differ. Warns of a difference in the discriminator's files that
-// is not that of the tables; the tables count.
-FirstPair first_pair(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                     const std::function<void(const std::string&)>& note);
+// `beginning.note` is told what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do,
+// kUsage for tables that the two should share and whose files differ. Warns of a difference in the discriminator's
+// files that is not that of the tables; the tables count.
+FirstPair first_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer,
+                     const Beginning& beginning);
 
 }  // namespace deberta::train

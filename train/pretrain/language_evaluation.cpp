@@ -1,7 +1,7 @@
 // Builds a pipeline from the weights in memory, and scores held-out lines with src/eval.
 #include "train/pretrain/language_evaluation.h"
 
-#include <cmath>
+#include <string>
 
 #include "deberta/error.h"
 #include "eval/language_model.h"
@@ -12,28 +12,31 @@
 namespace deberta::train {
 namespace {
 
-LanguageModelSettings settings_of(const PretrainSettings& settings, const Corpora& corpora, EvaluationPart part) {
-  LanguageModelSettings result{
-      .input = {},
-      .held_out = HeldOutLines{.corpora = corpora.held_out,
-                               .every = settings.corpus.holds_out_every,
-                               .most_lines = part == EvaluationPart::kSome ? settings.eval_lines : 0}};
-  result.sample.rules.encode.truncate = Truncate::kRight;
-  if (settings.objective == Objective::kCausal) result.sample.rules.long_text = LongText::kWindow;
-  return result;
+LanguageModelSettings settings_of(const HeldOutLines& lines, bool is_causal) {
+  LanguageModelSettings settings{.input = {}, .held_out = lines};
+  settings.sample.rules.encode.truncate = Truncate::kRight;
+  if (is_causal) settings.sample.rules.long_text = LongText::kWindow;
+  return settings;
 }
 
 }  // namespace
 
-Metrics evaluate_language_model(Model& model, const PretrainSettings& settings, const Corpora& corpora,
-                                EvaluationPart part, const Workplace& place, const RunHooks& hooks) {
-  if (settings.corpus.holds_out_every == 0) return {};
-  const Pipeline pipeline = to_pipeline(model, settings.tokenizer(), place);
-  const TaskRow& task = find_task(settings.objective == Objective::kCausal ? "causal" : "mlm");
+HeldOutLines held_out_lines(const CorpusSettings& settings, const Corpora& corpora, EvaluationPart part) {
+  return {.corpora = corpora.held_out,
+          .every = settings.options.holds_out_every,
+          .most_lines = part == EvaluationPart::kSome ? settings.eval_lines : 0};
+}
+
+Metrics evaluate_language_model(Model& model, const ModelStart& start, const HeldOutLines& lines,
+                                const Workplace& place, const RunHooks& hooks) {
+  if (lines.every == 0) return {};
+  const Pipeline pipeline = to_pipeline(model, start.tokenizer(), place);
+  const bool is_causal = start.objective == Objective::kCausal;
+  const TaskRow& task = find_task(is_causal ? "causal" : "mlm");
   try {
     return score_in_training(hooks, [&](const EvalHooks& eval_hooks) {
       return answer_language_model(
-          task, settings_of(settings, corpora, part), [&]() -> const Pipeline& { return pipeline; }, eval_hooks);
+          task, settings_of(lines, is_causal), [&]() -> const Pipeline& { return pipeline; }, eval_hooks);
     });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInput) throw;

@@ -1,11 +1,10 @@
 // Turns a step's batches into losses for the trainer.
 #include "train/pretrain/language_learner.h"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "train/pretrain/corpora.h"
+#include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_model.h"
 #include "train/pretrain/language_evaluation.h"
 #include "train/step/single_model_learner.h"
@@ -19,8 +18,8 @@ class LanguageLearner : public SingleModelLearner {
  public:
   LanguageLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
                   Model model)
-      : SingleModelLearner(std::move(model), settings.tokenizer(), settings.optimizer, place,
-                           std::max(settings.max_tokens, settings.long_tokens)),
+      : SingleModelLearner(std::move(model), settings.start.tokenizer(), settings.optimizer, place,
+                           settings.batches.longest()),
         settings_(settings),
         batches_(std::move(batches)) {}
 
@@ -29,12 +28,13 @@ class LanguageLearner : public SingleModelLearner {
     return {{"corpora and tokenizer", batches_->corpora().hash()},
             {"configuration", hash_of_config(model().form.config)}};
   }
-  Details details() const override { return details_of(settings_, batches_->corpora()); }
+  Details details() const override { return details_of(settings_.corpus, batches_->corpora()); }
   void begin(int64_t step) override { batches_->begin(step); }
   StepReport step(const StepRequest& request, Sums& sums) override;
   Metrics metrics(const Sums& sums) const override { return language_metrics(sums); }
   Metrics evaluate(EvaluationPart part, const RunHooks& hooks) override {
-    return evaluate_language_model(model(), settings_, batches_->corpora(), part, place_, hooks);
+    const HeldOutLines lines = held_out_lines(settings_.corpus, batches_->corpora(), part);
+    return evaluate_language_model(model(), settings_.start, lines, place_, hooks);
   }
 
  private:
@@ -64,7 +64,9 @@ StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
 
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                                const Workplace& place, const RunHooks& hooks) {
-  Model model = first_model(settings, tokenizer, hooks.on_beginning);
+  Model model = first_model(
+      settings.start, tokenizer,
+      {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   return std::make_unique<LanguageLearner>(settings, place, std::move(batches), std::move(model));

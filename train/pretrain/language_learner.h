@@ -4,7 +4,7 @@
 
 #include "deberta/tokenizer.h"
 #include "train/run/learner.h"
-#include "train/pretrain/pretrain.h"
+#include "train/pretrain/settings.h"
 #include "train/step/workplace.h"
 
 namespace deberta::train {

@@ -11,8 +11,7 @@
 #include "checkpoint/tensor.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
-#include "train/pretrain/corpora.h"
-#include "train/pretrain/first_model.h"
+#include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_pair.h"
 #include "train/pretrain/language_evaluation.h"
 #include "train/step/model_files.h"
@@ -42,7 +41,7 @@ class PairLearner : public Learner {
             {"configuration", hash_of_config(discriminator().form.config)},
             {"configuration of the generator", hash_of_config(generator().form.config)}};
   }
-  Details details() const override { return details_of(settings_, batches_->corpora()); }
+  Details details() const override { return details_of(settings_.corpus, batches_->corpora()); }
   void begin(int64_t step) override { batches_->begin(step); }
   StepReport step(const StepRequest& request, Sums& sums) override;
   Metrics metrics(const Sums& sums) const override;
@@ -66,8 +65,7 @@ class PairLearner : public Learner {
     return options().is_joint ? kBoth : std::string(group == 0 ? kGenerator : kDiscriminator) + ".";
   }
 
-  const ReplacedTokenSettings& replaced() const { return settings_.replaced_tokens; }
-  const PairOptions& options() const { return replaced().pair; }
+  const PairOptions& options() const { return settings_.pair.options; }
   Model& generator() { return pair_ ? pair_->generator() : alone_->model(); }
   Model& discriminator() { return pair_ ? pair_->discriminator() : waiting_; }
   // The discriminator as others read it.
@@ -98,12 +96,12 @@ PairLearner::PairLearner(const PretrainSettings& settings, const Workplace& plac
     : settings_(settings),
       place_(place),
       hooks_(hooks),
-      tokenizer_files_(settings.tokenizer().changed_files()),
+      tokenizer_files_(settings.start.tokenizer().changed_files()),
       batches_(std::move(batches)),
       alone_(std::in_place, std::move(models.generator), settings.optimizer, place.compute),
       waiting_(std::move(models.discriminator)),
       has_difference_(models.has_difference) {
-  if (replaced().steps_of_generator_alone == 0) begin_pair();
+  if (settings_.pair.steps_of_generator_alone == 0) begin_pair();
 }
 
 // The discriminator's tables are those that it has waited with, however far the generator's have moved meanwhile.
@@ -119,7 +117,7 @@ void PairLearner::begin_pair() {
 
 StepReport PairLearner::step(const StepRequest& request, Sums& sums) {
   const std::vector<TrainBatch> batches = batches_->next();
-  if (!pair_ && request.step >= replaced().steps_of_generator_alone) begin_pair();
+  if (!pair_ && request.step >= settings_.pair.steps_of_generator_alone) begin_pair();
   return pair_ ? step_pair(request, batches, sums) : step_generator(request, batches, sums);
 }
 
@@ -145,7 +143,7 @@ StepReport PairLearner::step_pair(const StepRequest& request, std::span<const Tr
   }
   const double rate = settings_.learning_rate * request.factor;
   const double own =
-      options().is_joint || replaced().discriminator_rate == 0 ? rate : replaced().discriminator_rate * request.factor;
+      options().is_joint || settings_.pair.discriminator_rate == 0 ? rate : settings_.pair.discriminator_rate * request.factor;
   const PairStep result =
       pair_->step(batches, place, {.rate = rate, .discriminator_rate = own, .max_norm = request.max_norm},
                   {.check_stop = request.check_stop});
@@ -163,7 +161,8 @@ Metrics PairLearner::metrics(const Sums& sums) const {
 }
 
 Metrics PairLearner::evaluate(EvaluationPart part, const RunHooks& hooks) {
-  Metrics metrics = evaluate_language_model(generator(), settings_, batches_->corpora(), part, place_, hooks);
+  const HeldOutLines lines = held_out_lines(settings_.corpus, batches_->corpora(), part);
+  Metrics metrics = evaluate_language_model(generator(), settings_.start, lines, place_, hooks);
   for (auto& [name, value] : metrics) name = std::string("eval_") + kOfGenerator + name.substr(name.find('_') + 1);
   return metrics;
 }
@@ -180,7 +179,7 @@ std::vector<TensorView> PairLearner::optimizer_tensors() {
 }
 
 ModelFilesRules PairLearner::generator_files() const {
-  return {.trained_tokens = std::max(settings_.max_tokens, settings_.long_tokens), .tokenizer_files = tokenizer_files_};
+  return {.trained_tokens = settings_.batches.longest(), .tokenizer_files = tokenizer_files_};
 }
 
 ModelFilesRules PairLearner::discriminator_files() {
@@ -190,7 +189,7 @@ ModelFilesRules PairLearner::discriminator_files() {
 }
 
 void PairLearner::add_models(ManifestWriter& files) {
-  const std::string& tokenizer = settings_.tokenizer_folder;
+  const std::string& tokenizer = settings_.start.tokenizer_folder;
   ModelFilesRules rules = generator_files();
   rules.subfolder = std::string(kGenerator) + "/";
   add_model_files(files, generator(), tokenizer, rules);
@@ -207,7 +206,7 @@ uint64_t PairLearner::models_bytes() {
 }
 
 void PairLearner::write_models(const std::string& folder) {
-  const std::string& tokenizer = settings_.tokenizer_folder;
+  const std::string& tokenizer = settings_.start.tokenizer_folder;
   write_model_files_into(folder + "/" + kGenerator, generator(), tokenizer, generator_files());
   Model whole = whole_discriminator();
   write_model_files_into(folder + "/" + kDiscriminator, whole, tokenizer, discriminator_files());
@@ -225,7 +224,7 @@ void PairLearner::load(const std::string& checkpoint) {
                                             [](const TensorView& tensor) { return tensor.name.starts_with(kAlone); });
   if (!pair_ && !is_alone) begin_pair();  // what it holds is read now
   is_difference_new_ = false;
-  check_pieces_of_checkpoint(checkpoint + "/" + kGenerator, settings_.tokenizer());
+  check_pieces_of_checkpoint(checkpoint + "/" + kGenerator, settings_.start.tokenizer());
   load_parameters(generator(), Checkpoint::open(checkpoint + "/" + kGenerator));
   load_discriminator(Checkpoint::open(checkpoint + "/" + kDiscriminator));
   if (pair_) {
@@ -245,10 +244,12 @@ void PairLearner::load_discriminator(const Checkpoint& files) {
 
 std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                            const Workplace& place, const RunHooks& hooks) {
-  FirstPair models = first_pair(settings, tokenizer, hooks.on_beginning);
+  FirstPair models =
+      first_pair(settings.start, settings.pair, tokenizer,
+                 {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
-  const int64_t alone = settings.replaced_tokens.steps_of_generator_alone, total = batches->total_steps();
+  const int64_t alone = settings.pair.steps_of_generator_alone, total = batches->total_steps();
   if (alone >= total) {
     throw Error(ErrorCode::kUsage, {{.message = "expected fewer steps of the generator alone than the run has, " +
                                                 std::to_string(total) + ", got " + std::to_string(alone),

@@ -1,9 +1,11 @@
 // Given batches, step by step, and what a trainer makes of them: losses, gradients, weights. Nothing is drawn at
 // random, so that another program's figures can be set beside ours.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 
-#include "train/pretrain/pretrain.h"
+#include "train/pretrain/settings.h"
 #include "train/objectives/distillation.h"
 #include "train/objectives/perturbation.h"
 

@@ -10,10 +10,9 @@
 #include "checkpoint/manifest_writer.h"
 #include "deberta/checkpoint.h"
 #include "train/run/hooks.h"
+#include "train/run/sums.h"
 
 namespace deberta::train {
-
-using Sums = std::map<std::string, double>;  // of metrics since their last line in the log
 
 // Thrown through Learner::step(), which then has moved no weight and added to no sum.
 struct StepLeft {};

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <new>
+#include <exception>
 #include <numeric>
 #include <utility>
 
@@ -18,7 +18,7 @@
 #include "train/run/batch_size_search.h"
 #include "train/run/journal.h"
 #include "train/run/same_run.h"
-#include "train/step/step_sums.h"
+#include "train/run/sums.h"
 #include "train/report/charts.h"
 #include "train/report/reports.h"
 #include "train/state/checkpoint_folder.h"
@@ -474,10 +474,10 @@ ScheduleSettings schedule_of(const RunSettings& settings, int64_t steps) {
 RunResult run(const RunSettings& settings, const MakeLearner& make_learner, const RunHooks& hooks) {
   try {
     return Run(settings, hooks).go(make_learner);
-  } catch (const c10::Error& error) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {  // of LibTorch, which is not known here, or of the C++ library
     if (!is_out_of_memory(error)) throw;
-    fail_without_memory();
-  } catch (const std::bad_alloc&) {
     fail_without_memory();
   }
 }

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "checkpoint/conversion.h"
 #include "checkpoint/model_writer.h"
 #include "config/config_writer.h"
@@ -133,6 +135,12 @@ void write_model_files_into(const std::string& folder, Model& model, const std::
       throw Error(ErrorCode::kFileWrite, target, system_message());
   }
   sync_folder(folder);
+}
+
+std::string hash_of_config(const ModelConfig& config) {
+  Sha256 hash;
+  hash.update(to_bytes(config.raw));
+  return hash.finish();
 }
 
 }  // namespace deberta::train

@@ -39,4 +39,7 @@ uint64_t size_of_files(Model& model);
 void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
                             const ModelFilesRules& rules = {});
 
+// SHA-256 of config.json as it is written.
+std::string hash_of_config(const ModelConfig& config);
+
 }  // namespace deberta::train

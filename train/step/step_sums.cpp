@@ -29,16 +29,6 @@ StepReport report_of(const StepResult& result, std::span<const TrainBatch> batch
   return report;
 }
 
-double sum_of(const Sums& sums, const std::string& name) {
-  const auto found = sums.find(name);
-  return found == sums.end() ? 0 : found->second;
-}
-
-double ratio_of(const Sums& sums, const std::string& part, const std::string& whole) {
-  const double divisor = sum_of(sums, whole);
-  return divisor == 0 ? 0 : sum_of(sums, part) / divisor;
-}
-
 Metrics language_metrics(const Sums& sums, const std::string& prefix) {
   const std::string labels = prefix + "labels", norm = prefix + "grad_norm", rate = prefix + "learning_rate";
   const double loss = ratio_of(sums, prefix + "loss", labels);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "train/run/learner.h"
+#include "train/run/sums.h"
 #include "train/step/trainer.h"
 #include "train/objectives/batch.h"
 
@@ -14,10 +15,6 @@ namespace deberta::train {
 void add_to_sums(const StepResult& result, double rate, Sums& sums, const std::string& prefix = "");
 
 StepReport report_of(const StepResult& result, std::span<const TrainBatch> batches);
-
-// 0 where nothing was added.
-double sum_of(const Sums& sums, const std::string& name);
-double ratio_of(const Sums& sums, const std::string& part, const std::string& whole);  // 0 of nothing
 
 // The scale of the losses, where they are scaled.
 void add_loss_scale(const Sums& sums, const std::string& prefix, Metrics& metrics);

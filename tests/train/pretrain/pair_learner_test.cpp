@@ -15,7 +15,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/warnings.h"
-#include "train/pretrain/corpora.h"
+#include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_pair.h"
 #include "train/state/checkpoint_folder.h"
 
@@ -47,24 +47,27 @@ class PairLearnerTest : public testing::Test {
     for (int line = 0; line < 60; ++line)
       text += "the cat sat on a mat and it rained all day in may " + std::to_string(line) + "\n";
     test::write_text(folder_.path("corpus.txt"), text);
-    settings_.corpora = {{{folder_.path("corpus.txt")}, 1}};
-    settings_.corpus.holds_out_every = 0;
-    settings_.cache_folder = folder_.path("cache");
-    settings_.tokenizer_folder = folder_.path("tokenizer");
-    settings_.new_model.overrides = {"num_hidden_layers=4", "hidden_size=16", "num_attention_heads=2",
+    settings_.corpus.corpora = {{{folder_.path("corpus.txt")}, 1}};
+    settings_.corpus.options.holds_out_every = 0;
+    settings_.corpus.cache_folder = folder_.path("cache");
+    settings_.start.tokenizer_folder = folder_.path("tokenizer");
+    settings_.start.new_model.overrides = {"num_hidden_layers=4", "hidden_size=16", "num_attention_heads=2",
                                      "position_buckets=8"};
-    settings_.objective = Objective::kReplaced;
-    settings_.length.steps = 8;
-    settings_.max_tokens = 16;
-    settings_.sequences_per_step = 4;
+    settings_.start.objective = Objective::kReplaced;
+    settings_.batches.length.steps = 8;
+    settings_.batches.max_tokens = 16;
+    settings_.batches.sequences_per_step = 4;
     settings_.optimizer.adam.has_bias_correction = true;
     settings_.learning_rate = 1e-2;
-    settings_.prefetch = 0;
-    tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.tokenizer_folder));
+    settings_.batches.prefetch = 0;
+    tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.start.tokenizer_folder));
   }
 
   std::unique_ptr<Learner> make() { return make_pair_learner(settings_, *tokenizer_, place_, hooks_); }
-  FirstPair first() { return first_pair(settings_, *tokenizer_, hooks_.on_note); }
+  FirstPair first() {
+    return first_pair(settings_.start, settings_.pair, *tokenizer_,
+                      {.longest = settings_.batches.longest(), .seed = settings_.run.seed, .note = hooks_.on_note});
+  }
 
   // Steps of a learner at full rate; the sums of the last.
   static Sums run(Learner& learner, int64_t first, int64_t count, double factor = 1) {
@@ -88,14 +91,14 @@ class PairLearnerTest : public testing::Test {
   }
   // A pair whose tables have nothing in common, as files; the settings then go on from them.
   void go_on_from_files() {
-    settings_.replaced_tokens.pair.sharing = TableSharing::kNone;
+    settings_.pair.options.sharing = TableSharing::kNone;
     std::unique_ptr<Learner> learner = make();
     run(*learner, 0, 2);
     std::filesystem::create_directory(folder_.path("files"));
     learner->write_models(folder_.path("files"));
-    settings_.model_folder = folder_.path("files/discriminator");
-    settings_.replaced_tokens.generator_folder = folder_.path("files/generator");
-    settings_.replaced_tokens.pair.sharing = TableSharing::kDisentangled;
+    settings_.start.model_folder = folder_.path("files/discriminator");
+    settings_.pair.generator_folder = folder_.path("files/generator");
+    settings_.pair.options.sharing = TableSharing::kDisentangled;
   }
 
   test::TemporaryFolder folder_;
@@ -110,8 +113,8 @@ TEST_F(PairLearnerTest, APairGoesOnFromItsFilesWithTheSameBits) {
   for (const int64_t alone : {0, 4}) {
     for (const bool is_joint : {false, true}) {
       SCOPED_TRACE(std::to_string(alone) + (is_joint ? ", joint" : ", decoupled"));
-      settings_.replaced_tokens.steps_of_generator_alone = alone;
-      settings_.replaced_tokens.pair.is_joint = is_joint;
+      settings_.pair.steps_of_generator_alone = alone;
+      settings_.pair.options.is_joint = is_joint;
       std::unique_ptr<Learner> whole = make(), other = make();
       run(*whole, 0, 3);
       other->load(save(*whole, "run" + std::to_string(2 * alone + is_joint), 3));
@@ -141,16 +144,16 @@ TEST_F(PairLearnerTest, ADiscriminatorFromFilesBeginsAsWhatItIs) {
   std::unique_ptr<Learner> learner = make();
   run(*learner, 0, 1, 0);
   const std::string now = save(*learner, "run", 1) + "/discriminator";
-  EXPECT_LE(worst_difference(numbers(now, kWords), numbers(settings_.model_folder, kWords)), 1e-7f);
-  EXPECT_GT(worst_difference(numbers(now, kWords), numbers(settings_.replaced_tokens.generator_folder, kWords)), 1e-2f);
+  EXPECT_LE(worst_difference(numbers(now, kWords), numbers(settings_.start.model_folder, kWords)), 1e-7f);
+  EXPECT_GT(worst_difference(numbers(now, kWords), numbers(settings_.pair.generator_folder, kWords)), 1e-2f);
   ASSERT_EQ(notes_.size(), 1u);  // as worth something
   EXPECT_NE(notes_.front().find("with its tables"), std::string::npos) << notes_.front();
 }
 
 TEST_F(PairLearnerTest, ADiscriminatorWaitsWithItsTablesWhileTheGeneratorIsTrainedAlone) {
   go_on_from_files();
-  settings_.replaced_tokens.steps_of_generator_alone = 3;
-  const std::vector<float> before = numbers(settings_.model_folder, kWords);
+  settings_.pair.steps_of_generator_alone = 3;
+  const std::vector<float> before = numbers(settings_.start.model_folder, kWords);
   std::unique_ptr<Learner> learner = make();
   const Sums alone = run(*learner, 0, 3);
   EXPECT_EQ(alone.count("discriminator_loss"), 0u);
@@ -158,14 +161,14 @@ TEST_F(PairLearnerTest, ADiscriminatorWaitsWithItsTablesWhileTheGeneratorIsTrain
   EXPECT_EQ(numbers(waiting + "/discriminator", kWords), before);
   EXPECT_TRUE(numbers(waiting + "/discriminator", kDifference).empty());
   EXPECT_GT(worst_difference(numbers(waiting + "/generator", kWords),
-                             numbers(settings_.replaced_tokens.generator_folder, kWords)),
+                             numbers(settings_.pair.generator_folder, kWords)),
             1e-2f);
   EXPECT_EQ(run(*learner, 3, 1, 0).count("discriminator_loss"), 1u);
   EXPECT_LE(worst_difference(numbers(save(*learner, "pair", 4) + "/discriminator", kWords), before), 1e-7f);
 }
 
 TEST_F(PairLearnerTest, ADiscriminatorThatIsNewReadsTheGeneratorsTablesAsTheyAreByThen) {
-  settings_.replaced_tokens.steps_of_generator_alone = 3;
+  settings_.pair.steps_of_generator_alone = 3;
   std::unique_ptr<Learner> learner = make();
   run(*learner, 0, 4, 1);
   std::unique_ptr<Learner> other = make();
@@ -175,7 +178,7 @@ TEST_F(PairLearnerTest, ADiscriminatorThatIsNewReadsTheGeneratorsTablesAsTheyAre
 }
 
 TEST_F(PairLearnerTest, EachOptimiserHasItsOwnRate) {
-  settings_.replaced_tokens.discriminator_rate = 3e-3;
+  settings_.pair.discriminator_rate = 3e-3;
   std::unique_ptr<Learner> learner = make();
   const Sums sums = run(*learner, 0, 1, 0.5);
   EXPECT_EQ(sums.at("generator_learning_rate"), 5e-3);
@@ -183,7 +186,7 @@ TEST_F(PairLearnerTest, EachOptimiserHasItsOwnRate) {
 }
 
 TEST_F(PairLearnerTest, SinglePiecesAreMaskedAndAllOfThemByTheMaskPiece) {
-  settings_.masks.rate = 0.3;
+  settings_.batches.masks.rate = 0.3;
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings_, *tokenizer_, place_.compute.parallel, hooks_);
   batches->begin(0);
   size_t count = 0;
@@ -201,8 +204,8 @@ TEST_F(PairLearnerTest, SinglePiecesAreMaskedAndAllOfThemByTheMaskPiece) {
 
 TEST_F(PairLearnerTest, AGeneratorIsMadeOfEverySecondLayer) {
   go_on_from_files();
-  settings_.replaced_tokens.generator_folder = "";
-  settings_.replaced_tokens.is_generator_copied = true;
+  settings_.pair.generator_folder = "";
+  settings_.pair.is_generator_copied = true;
   FirstPair pair = first();
   ASSERT_EQ(pair.generator.form.config.num_hidden_layers, 2);
   for (const size_t layer : {0u, 1u}) {
@@ -214,7 +217,7 @@ TEST_F(PairLearnerTest, AGeneratorIsMadeOfEverySecondLayer) {
 }
 
 TEST_F(PairLearnerTest, NewModelsHaveNumbersOfTheirOwn) {
-  settings_.replaced_tokens.generator_layers = 4;
+  settings_.pair.generator_layers = 4;
   const FirstPair pair = first();
   EXPECT_FALSE(pair.generator.encoder.layers[0].feed_forward.output.weight_OI.equal(
       pair.discriminator.encoder.layers[0].feed_forward.output.weight_OI));
@@ -222,7 +225,7 @@ TEST_F(PairLearnerTest, NewModelsHaveNumbersOfTheirOwn) {
 
 TEST_F(PairLearnerTest, TablesThatAreToBeSharedHaveToBeTheSameInTheFiles) {
   go_on_from_files();
-  settings_.replaced_tokens.pair = {.sharing = TableSharing::kSame, .is_joint = true};
+  settings_.pair.options = {.sharing = TableSharing::kSame, .is_joint = true};
   EXPECT_ERROR(first(), kUsage,
                "word_embeddings: expected the same numbers in the files of both models, which are to share them, got "
                "others; give the generator of the same run, or share by differences");
@@ -233,9 +236,9 @@ TEST_F(PairLearnerTest, NewRowsOfSharedTablesAreTheSame) {
   std::filesystem::create_directory(folder_.path("other"));
   std::filesystem::copy_file(test::fixture("tokenizer/unknown.model"), folder_.path("other/spm.model"));
   test::write_text(folder_.path("other/added_tokens.json"), R"({"[MASK]": 600, "<one>": 601, "<two>": 602})");
-  settings_.tokenizer_folder = folder_.path("other");
-  settings_.has_new_embeddings = true;
-  tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.tokenizer_folder));
+  settings_.start.tokenizer_folder = folder_.path("other");
+  settings_.start.has_new_embeddings = true;
+  tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.start.tokenizer_folder));
   const auto same_rows = [&] {
     const FirstPair pair = first();
     const at::Tensor &d = pair.discriminator.embeddings.word_VE, &g = pair.generator.embeddings.word_VE;
@@ -246,12 +249,12 @@ TEST_F(PairLearnerTest, NewRowsOfSharedTablesAreTheSame) {
     return same;
   };
   EXPECT_EQ(same_rows(), 2);  // the others are those of the files
-  settings_.replaced_tokens.pair.sharing = TableSharing::kNone;
+  settings_.pair.options.sharing = TableSharing::kNone;
   EXPECT_EQ(same_rows(), 0);
 }
 
 TEST_F(PairLearnerTest, TheGeneratorIsNotAloneForTheWholeRun) {
-  settings_.replaced_tokens.steps_of_generator_alone = 8;
+  settings_.pair.steps_of_generator_alone = 8;
   EXPECT_ERROR(make(), kUsage, "expected fewer steps of the generator alone than the run has, 8, got 8");
 }
 

@@ -20,6 +20,8 @@
 namespace deberta::train::vocabulary_test {
 namespace {
 
+const Beginning kBeginning = {.longest = 16, .seed = 1234};
+
 class VocabularyTest : public testing::Test {
  protected:
   VocabularyTest() {
@@ -59,13 +61,12 @@ class VocabularyTest : public testing::Test {
 };
 
 TEST_F(VocabularyTest, BeyondTheTokenizerStaysInALanguageModel) {
-  PretrainSettings settings;
-  settings.model_folder = settings.tokenizer_folder = folder_.path();
-  settings.max_tokens = 16;
-  Model model = first_model(settings, *tokenizer_);
+  ModelStart start;
+  start.model_folder = start.tokenizer_folder = folder_.path();
+  Model model = first_model(start, *tokenizer_, kBeginning);
   expect_round_trip(model);
-  settings.model_folder = folder_.path("written");
-  Model again = first_model(settings, *tokenizer_);
+  start.model_folder = folder_.path("written");
+  Model again = first_model(start, *tokenizer_, kBeginning);
   expect_same(folder_.path(), again);
 }
 
@@ -81,25 +82,26 @@ bool is_same_row(const at::Tensor& a_VE, int64_t a, const at::Tensor& b_VE, int6
 class OtherPiecesTest : public VocabularyTest {
  protected:
   OtherPiecesTest() {
-    settings_.model_folder = settings_.tokenizer_folder = folder_.path();
-    settings_.max_tokens = 16;
-    old_ = std::make_unique<Model>(first_model(settings_, *tokenizer_));
+    start_.model_folder = start_.tokenizer_folder = folder_.path();
+    old_ = std::make_unique<Model>(first_model(start_, *tokenizer_, kBeginning));
     std::filesystem::create_directory(folder_.path("other"));
     std::filesystem::copy_file(test::fixture("tokenizer/unknown.model"), folder_.path("other/spm.model"));
     test::write_text(folder_.path("other/added_tokens.json"), R"({"[MASK]": 600, "<one>": 601, "<two>": 602})");
   }
   Model make() {
-    return first_model(settings_, settings_.tokenizer().load(),
-                       [&](const std::string& note) { notes_ += note + "\n"; });
+    return first_model(start_, start_.tokenizer().load(),
+                       {.longest = kBeginning.longest,
+                        .seed = kBeginning.seed,
+                        .note = [&](const std::string& note) { notes_ += note + "\n"; }});
   }
 
-  PretrainSettings settings_;
+  ModelStart start_;
   std::unique_ptr<Model> old_;  // as its files have it
   std::string notes_;
 };
 
 TEST_F(OtherPiecesTest, AreRefusedBesideTrainedWeights) {
-  settings_.tokenizer_folder = folder_.path("other");
+  start_.tokenizer_folder = folder_.path("other");
   EXPECT_ERROR(make(), kTokenId, "piece 4: expected ");
   EXPECT_ERROR(make(), kTokenId, "as beside the weights in " + folder_.path());
 }
@@ -108,7 +110,7 @@ TEST_F(OtherPiecesTest, AreThoseWithOtherRoles) {
   std::filesystem::remove(folder_.path("other/added_tokens.json"));
   std::filesystem::copy_file(folder_.path("spm.model"), folder_.path("other/spm.model"),
                              std::filesystem::copy_options::overwrite_existing);
-  settings_.tokenizer_folder = folder_.path("other");
+  start_.tokenizer_folder = folder_.path("other");
   EXPECT_NO_THROW(make());
   test::write_text(folder_.path("other/tokenizer_config.json"), R"({"cls_token": "[SEP]"})");
   EXPECT_ERROR(make(), kTokenId, "[CLS]: expected id 1 as beside the weights in ");
@@ -117,21 +119,21 @@ TEST_F(OtherPiecesTest, AreThoseWithOtherRoles) {
 TEST_F(OtherPiecesTest, WithoutATokenizerBesideTheWeightsAreTakenAndSaid) {
   std::filesystem::remove(folder_.path("other/added_tokens.json"));
   std::filesystem::rename(folder_.path("spm.model"), folder_.path("other/spm.model"));
-  settings_.tokenizer_folder = folder_.path("other");
+  start_.tokenizer_folder = folder_.path("other");
   EXPECT_NO_THROW(make());
   EXPECT_NE(notes_.find("where no tokenizer can be read"), std::string::npos) << notes_;
 }
 
 TEST_F(OtherPiecesTest, TakeTheRowsOfPiecesThatBothHave) {
-  settings_.tokenizer_folder = folder_.path("other");
-  settings_.has_new_embeddings = true;
-  const Tokenizer other = settings_.tokenizer().load();
+  start_.tokenizer_folder = folder_.path("other");
+  start_.has_new_embeddings = true;
+  const Tokenizer other = start_.tokenizer().load();
   Model model = make();
   const auto size = static_cast<int64_t>(other.size());
   ASSERT_EQ(model.form.config.vocab_size, size);
   ASSERT_EQ(model.embeddings.word_VE.size(0), size);
   Model fresh = make_model(model.form);
-  initialise(fresh, settings_.run.seed);
+  initialise(fresh, kBeginning.seed);
   const SpecialIds &now = other.special(), &before = tokenizer_->special();
   size_t copied = 0;
   for (int64_t id = 0; id < size; ++id) {
@@ -152,7 +154,7 @@ TEST_F(OtherPiecesTest, TakeTheRowsOfPiecesThatBothHave) {
 }
 
 TEST_F(OtherPiecesTest, RowsOfAddedTokensAreMeansOfThoseOfTheirPieces) {
-  settings_.added_tokens = {"\n", "<bird house>"};
+  start_.added_tokens = {"\n", "<bird house>"};
   const Model model = make();
   ASSERT_EQ(model.form.config.vocab_size, config_.vocab_size);  // there were rows to spare
   const auto size = static_cast<int64_t>(tokenizer_->size());
@@ -161,7 +163,7 @@ TEST_F(OtherPiecesTest, RowsOfAddedTokensAreMeansOfThoseOfTheirPieces) {
     EXPECT_TRUE(is_same_row(model.embeddings.word_VE, id, old_->embeddings.word_VE, id)) << id;
   }
   Model fresh = make_model(model.form);
-  initialise(fresh, settings_.run.seed);
+  initialise(fresh, kBeginning.seed);
   EXPECT_TRUE(is_same_row(model.embeddings.word_VE, size, fresh.embeddings.word_VE, size));  // no piece is white space
   EXPECT_EQ(*row(model.head.bias_V.unsqueeze(1), size), 0);
   const std::vector<int32_t> pieces = tokenizer_->encode("<bird house>", {.add_special_tokens = false}).ids;
@@ -175,8 +177,8 @@ TEST_F(OtherPiecesTest, RowsOfAddedTokensAreMeansOfThoseOfTheirPieces) {
 }
 
 TEST_F(OtherPiecesTest, ATableWithoutRowsToSpareGrows) {
-  settings_.added_tokens.resize(120);
-  for (size_t i = 0; i < 120; ++i) settings_.added_tokens[i] = "<token " + std::to_string(i) + ">";
+  start_.added_tokens.resize(120);
+  for (size_t i = 0; i < 120; ++i) start_.added_tokens[i] = "<token " + std::to_string(i) + ">";
   const Model model = make();
   const auto size = static_cast<int64_t>(tokenizer_->size()) + 120;
   EXPECT_EQ(model.form.config.vocab_size, size);

@@ -1,0 +1,16 @@
+// A name that no step has added to is no error: a step may have had nothing of it.
+#include "train/run/sums.h"
+
+namespace deberta::train {
+
+double sum_of(const Sums& sums, const std::string& name) {
+  const auto found = sums.find(name);
+  return found == sums.end() ? 0 : found->second;
+}
+
+double ratio_of(const Sums& sums, const std::string& part, const std::string& whole) {
+  const double divisor = sum_of(sums, whole);
+  return divisor == 0 ? 0 : sum_of(sums, part) / divisor;
+}
+
+}  // namespace deberta::train
