@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <span>
 
@@ -291,6 +292,17 @@ std::vector<Cell> cells_of(const Plan& plan) {
     }
   }
   return cells;
+}
+
+std::string PlanFile::from_root(const std::string& name) const {
+  return (std::filesystem::path(path).parent_path() / name).lexically_normal().string();
+}
+
+PlanFile load_plan(const std::string& path) {
+  PlanFile file{.path = path, .document = load_json(path), .plan = {}, .cells = {}};
+  file.plan = parse_plan(file.document, path);
+  file.cells = cells_of(file.plan);
+  return file;
 }
 
 }  // namespace deberta::train

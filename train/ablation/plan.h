@@ -53,4 +53,18 @@ struct Cell {
 Plan parse_plan(const Json& document, const std::string& where);
 std::vector<Cell> cells_of(const Plan& plan);
 
+constexpr const char* kPlanName = "plan.json";  // in the folder of its runs
+
+// The file of a plan with all that it says.
+struct PlanFile {
+  std::string path;
+  Json document;
+  Plan plan;
+  std::vector<Cell> cells;
+
+  std::string from_root(const std::string& name) const;  // a path of the plan, as it is from here
+};
+// Throws what reading and parse_plan() throw.
+PlanFile load_plan(const std::string& path);
+
 }  // namespace deberta::train

@@ -1,4 +1,4 @@
-// Collects the settings of a run, records the options that define it, and chooses precision and accumulation.
+// Collects the settings of a run, and records the options that define it.
 #include "train/cli/run_options.h"
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "deberta/error.h"
 #include "deberta/library.h"
-#include "kernels/choice.h"
 #include "options/duration.h"
 #include "program/model_options.h"
 #include "train/cli/search_process.h"
@@ -66,21 +65,11 @@ constexpr auto kTold = std::to_array<std::string_view>(
 constexpr const char* kAccumulation = "gradient-accumulation-steps";
 constexpr const char* kDtype = "dtype";
 
-// What the newest checkpoint says of an option; empty: nothing, or there is none.
-std::string recorded_option(const std::string& output, const char* name) {
-  if (!is_directory(output)) return {};
-  const std::optional<FoundCheckpoint> found = find_checkpoint(output);
-  if (!found) return {};
-  const auto option = found->state.options.find(name);
-  return option == found->state.options.end() ? std::string() : option->second;
-}
-
 // That of the run so far, else the one that is faster here.
 Precision automatic_precision(const RunOptions& options, const std::string& folder) {
   const std::string recorded = options.resume == ResumeChoice::kAuto ? recorded_option(folder, kDtype) : "";
-  if (!recorded.empty()) return recorded == to_string(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
-  const ChosenLevels levels = select_kernels(options.kernels).levels;
-  return gains_speed(levels, automatic_choice().peaks, Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
+  if (recorded.empty()) return faster_precision(options.kernels);
+  return recorded == to_string(Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
 }
 
 // "org/name" stays as it is.
@@ -111,6 +100,20 @@ std::map<std::string, std::string> options_of_run(const Options& options) {
     if (std::ranges::find(kFree, row->name) == kFree.end()) named.emplace(row->name, options.text(*row));
   }
   return named;
+}
+
+DecayShape shape_of(DecayChoice decay) {
+  if (decay == DecayChoice::kLinear) return DecayShape::kLinear;
+  return decay == DecayChoice::kCosine ? DecayShape::kCosine : DecayShape::kOneMinusSqrt;
+}
+
+// An option that the schedule does not read would change nothing.
+void refuse_decay(const RunOptions& options) {
+  if (options.lr_scheduler_type == "warmup_stable_decay") return;
+  const bool is_steps = options.lr_decay_steps.is_given();
+  if (!is_steps && !options.lr_decay_type.is_given()) return;
+  throw Error(ErrorCode::kUsage, is_steps ? "--lr-decay-steps" : "--lr-decay-type",
+              "expected --lr-scheduler-type warmup_stable_decay with it, got " + options.lr_scheduler_type);
 }
 
 }  // namespace
@@ -175,24 +178,6 @@ WorkplaceSettings workplace_settings(const RunOptions& options, const std::strin
                                                            : cli::precision_of(options.dtype),
           .recomputes_layers = options.gradient_checkpointing};
 }
-
-namespace {
-
-DecayShape shape_of(DecayChoice decay) {
-  if (decay == DecayChoice::kLinear) return DecayShape::kLinear;
-  return decay == DecayChoice::kCosine ? DecayShape::kCosine : DecayShape::kOneMinusSqrt;
-}
-
-// An option that the schedule does not read would change nothing.
-void refuse_decay(const RunOptions& options) {
-  if (options.lr_scheduler_type == "warmup_stable_decay") return;
-  const bool is_steps = options.lr_decay_steps.is_given();
-  if (!is_steps && !options.lr_decay_type.is_given()) return;
-  throw Error(ErrorCode::kUsage, is_steps ? "--lr-decay-steps" : "--lr-decay-type",
-              "expected --lr-scheduler-type warmup_stable_decay with it, got " + options.lr_scheduler_type);
-}
-
-}  // namespace
 
 RunSettings run_settings(const RunOptions& options, const OptimizerSettings& optimizer) {
   RunSettings run;

@@ -158,6 +158,14 @@ std::optional<FoundCheckpoint> find_checkpoint(const std::string& output) {
   return std::nullopt;
 }
 
+std::string recorded_option(const std::string& output, const std::string& name) {
+  if (!is_directory(output)) return {};
+  const std::optional<FoundCheckpoint> found = find_checkpoint(output);
+  if (!found) return {};
+  const auto option = found->state.options.find(name);
+  return option == found->state.options.end() ? std::string() : option->second;
+}
+
 std::vector<std::string> remove_checkpoint_leftovers(const std::string& output) {
   std::set<std::string> targets;
   for (const std::string& name : names_in(output)) {

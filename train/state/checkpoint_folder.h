@@ -51,6 +51,9 @@ struct FoundCheckpoint {
 // The newest checkpoint whose files are those of its manifest; nothing without one. Each newer one is a warning.
 std::optional<FoundCheckpoint> find_checkpoint(const std::string& output);
 
+// What the newest checkpoint of a run says of an option; empty: nothing, or there is no checkpoint or no folder.
+std::string recorded_option(const std::string& output, const std::string& name);
+
 // Removes and lists what killed runs left half-written or half-removed. For the start of a run, before it saves.
 std::vector<std::string> remove_checkpoint_leftovers(const std::string& output);
 

@@ -3,7 +3,14 @@
 
 #include <ATen/Parallel.h>
 
+#include "kernels/choice.h"
+
 namespace deberta::train {
+
+Precision faster_precision(const std::string& kernels) {
+  const ChosenLevels levels = select_kernels(kernels).levels;
+  return gains_speed(levels, automatic_choice().peaks, Precision::kBf16) ? Precision::kBf16 : Precision::kFp32;
+}
 
 Workplace::Workplace(const WorkplaceSettings& settings)
     : pool(settings.threads > 0 ? settings.threads : usable_processors()), kernels(settings.kernels) {

@@ -10,6 +10,10 @@
 
 namespace deberta::train {
 
+// That in which the kernels (a name of theirs, or "auto") multiply faster on this machine. Throws what select_kernels()
+// does.
+Precision faster_precision(const std::string& kernels);
+
 struct WorkplaceSettings {
   size_t threads = 0;  // 0: usable_processors()
   std::string kernels = "auto";

@@ -1,0 +1,38 @@
+// The runs that a cell is made of, and what their folders say of them afterwards.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/ablation/plan.h"
+#include "train/ablation/results.h"
+
+namespace deberta::train {
+
+// A fine-tuning; a task with folds has one for each.
+struct TaskRun {
+  std::string folder;  // in that of the cell
+  std::string fold;    // "2/5"; empty: the task has none
+};
+std::vector<TaskRun> runs_of(const PlanTask& task);
+
+// The folders of all runs of a cell in that of the cell, in the order in which they run.
+std::vector<std::string> run_folders(const Plan& plan);
+
+constexpr const char* kPretrainFolder = "pretrain";
+
+// What the options of a pre-training say that its folder does not.
+struct PretrainingFacts {
+  bool is_pair = false;    // a generator and a discriminator; the latter is fine-tuned
+  int32_t max_tokens = 0;  // of a sequence
+  double predicted = 0;    // of the tokens, those of a language model
+};
+
+// `cell_folder`: of a cell whose pre-training, or whose runs of the task, are finished. Throw kInput for results without
+// the numbers.
+void add_pretraining(const std::string& cell_folder, const Cell& cell, const PretrainingFacts& facts,
+                     CellResult& result);
+// The metric of a task with folds is the mean over them, which the last of them has written.
+void add_task(const std::string& cell_folder, const Cell& cell, const PlanTask& task, CellResult& result);
+
+}  // namespace deberta::train
