@@ -2,14 +2,15 @@
 """Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a text that
 speaks of the program's options in the library.
 
-The floors and parts are those of rooms.txt: a room of the library includes none of the program. A public header stands on the floor
-of the room that implements it, and includes only public headers and the standard library's. In the library no string literal has an
-option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option.
+The rooms, their floors and parts are those of rooms.txt: a room of the library includes none of the program. A public header stands
+on the floor of the room that implements it, and includes only public headers and the standard library's. In the library no string
+literal has an option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option.
 
 Reports are texts for users of the program, and name options too.
 
-train/, the half that may include torch, has rooms of its own: a table here says which of src each includes. Nothing of src or
-include/ includes train/."""
+The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/, the bindings. A
+table here says which rooms of src each room of train includes; python/ includes the library and nothing else of src. Nothing includes a
+half that is not its own, but for src/."""
 import pathlib
 import re
 import sys
@@ -19,6 +20,7 @@ from rooms import read_rooms
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
+HALVES = ("src", "train", "python")  # a room of src is called NAME, any other HALF/NAME
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
 PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "head.h": "heads", "precision.h": "kernels", "checkpoint.h": "checkpoint",
           "answer.h": "decode", "model.h": "engine", "pipeline.h": "pipeline", "find_model.h": "hub", "analysis.h": "analysis", "deberta.h": None}
@@ -26,12 +28,18 @@ PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "to
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
-         r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"]}
-# train/ROOM: its floor among the rooms of train, and the rooms of src that it includes.
+         r"boost/": ["src/serve/http_server.cpp", "src/serve/listener.h"],
+         r"(bzlib|lzma|zstd|zstd_errors)\.h$": ["src/data/decompressor.cpp"],
+         r"zlib\.h$": ["src/base/zip_reader.cpp", "src/data/decompressor.cpp", "train/data/token_file.cpp"],
+         r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"],
+         r"nanobind/|Python\.h": ["python/"], r"engine/": ["src/", "train/model/trained_computation.cpp"]}
+# The rooms of src that a room of train includes.
 MODEL = {"base", "text", "config", "kernels", "heads", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-TRAIN = {"ops": (0, MODEL), "model": (1, MODEL | {"engine"}), "optim": (1, MODEL), "objectives": (2, MODEL), "state": (2, MODEL), "data": (3, READERS), "report": (3, {"base", "config", "heads", "metrics"}), "ablation": (4, {"base", "config", "cost"}), "loop": (4, READERS | {"cost"}),
-         "cli": (5, READERS | {"cost", "options", "program", "measure"})}
+OF_SRC = {"train/ops": MODEL, "train/model": MODEL | {"engine"}, "train/optim": MODEL, "train/objectives": MODEL, "train/state": MODEL, "train/data": READERS,
+          "train/report": {"base", "config", "heads", "metrics"}, "train/run": {"base", "checkpoint", "eval"}, "train/ablation": {"base", "config", "cost", "metrics"},
+          "train/step": MODEL | {"pipeline"}, "train/pretrain": READERS, "train/finetune": READERS | {"cost"}, "train/replay": READERS,
+          "train/cli": READERS | {"cost", "options", "program", "measure"}}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
 TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
@@ -82,41 +90,50 @@ def costs_counted(text: str, name: str) -> list[str]:
     return [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a count of weights or operations; src/cost has those" for match in SIZES.finditer(text)]
 
 
-def wrong_include_of_src(room: str, target: str) -> str:
-    """Why src/ROOM may not include the target; "" when it may."""
-    other = room_of(target)
-    if other == "train":
-        return f"nothing outside train/ may include {target}"
-    if other not in FLOORS or other == room:
+def half_of(room: str) -> str:
+    """"src", "train" or "python"."""
+    return room.partition("/")[0] if "/" in room else "src"
+
+
+def target_room(target: str) -> str | None:
+    """The room of an included file in any half; None where it belongs to none of the project."""
+    first = target.partition("/")[0]
+    return "/".join(target.split("/")[:2]) if first in HALVES[1:] else room_of(target)
+
+
+def wrong_include(room: str, target: str) -> str:
+    """Why the room may not include the target; "" when it may."""
+    other = target_room(target)
+    if other is None or other == room:
         return ""
-    if FLOORS[other] >= FLOORS[room]:
+    half, other_half = half_of(room), half_of(other)
+    if other_half != "src" and other_half != half:
+        return f"nothing outside {other_half}/ may include {target}"
+    if other not in FLOORS:
+        return f"{target} is in no room of {half}" if other_half != "src" else ""
+    if half == other_half and FLOORS[other] >= FLOORS[room]:
         return f"{room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})"
-    if ROOMS[room].part == "library" and ROOMS[other].part == "program":
+    if half == "train" and other_half == "src" and other not in OF_SRC.get(room, ()):
+        return f"{room} may not include {target} (src/{other})"
+    if half == "python" and ROOMS[other].part != "library" and other_half == "src":
+        return f"{room} may include the library alone, not {target}"
+    if half == "src" and ROOMS[room].part == "library" and ROOMS[other].part == "program":
         return f"{room} is a room of the library and may not include {target}, which is the program's"
     return ""
 
 
-def wrong_include_of_train(room: str, target: str) -> str:
-    """The same for train/ROOM."""
-    floor, rooms_of_src = TRAIN[room]
-    if not target.startswith("train/"):
-        other = room_of(target)
-        return "" if other not in FLOORS or other in rooms_of_src else f"train/{room} may not include {target} (src/{other})"
-    other = target.split("/")[1]
-    if other not in TRAIN:
-        return f"{target} is in no room of train"
-    return "" if other == room or TRAIN[other][0] < floor else f"train/{room} (floor {floor}) may not include {target} (floor {TRAIN[other][0]})"
+def knows_options(room: str) -> bool:
+    return room in ("train/cli", "train/report") or half_of(room) == "src" and ROOMS[room].part == "program"
 
 
 def problems_of(path: pathlib.Path) -> list[str]:
     name = path.relative_to(ROOT).as_posix()
-    half, room = name.split("/")[:2]
-    is_train = half == "train"
-    if room not in (TRAIN if is_train else FLOORS):
-        return [f"{name}: {room} is no room of {'train' if is_train else 'the house'}"]
+    half, folder = name.split("/")[:2]
+    room = folder if half == "src" else f"{half}/{folder}"
+    if room not in FLOORS:
+        return [f"{name}: {folder} is no room of {'the house' if half == 'src' else half}"]
     text = path.read_text()
-    knows_options = room in ("cli", "report") if is_train else ROOMS[room].part == "program"
-    found = [] if knows_options else options_named(text, name)
+    found = [] if knows_options(room) else options_named(text, name)
     found += costs_counted(text, name) if room != "cost" else []
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
@@ -125,7 +142,7 @@ def problems_of(path: pathlib.Path) -> list[str]:
         target = match.group(2)
         if target == "deberta/deberta.h":
             found.append(f"{name}:{number}: the umbrella header is for users; include the one that declares what is used")
-        if wrong := (wrong_include_of_train if is_train else wrong_include_of_src)(room, target):
+        if wrong := wrong_include(room, target):
             found.append(f"{name}:{number}: {wrong}")
         for pattern, allowed in HEAVY.items():
             if re.match(pattern, target) and not any(name.startswith(a) for a in allowed):
@@ -136,7 +153,7 @@ def problems_of(path: pathlib.Path) -> list[str]:
 
 
 def readme_problem(room: str) -> str:
-    """Of src/NAME or train/NAME; "" where nothing is wrong."""
+    """`room`: src/NAME, train/NAME or python/NAME; "" where nothing is wrong."""
     readme, name = ROOT / room / "README.md", room.removeprefix("src/")
     if not readme.exists():
         return f"{room}: no README.md"
@@ -144,12 +161,14 @@ def readme_problem(room: str) -> str:
 
 
 def main() -> int:
-    files = sorted(p for half in ("src", "train") for p in (ROOT / half).rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
+    files = sorted(p for half in HALVES for p in (ROOT / half).rglob("*") if p.suffix in (".h", ".cpp", ".cu"))
     found = [p for path in files for p in problems_of(path)]
     public = sorted((ROOT / "include/deberta").iterdir())
     found += [p for path in public for p in public_problems(path)]
     rooms = {"/".join(p.relative_to(ROOT).parts[:2]) for p in files}
     found += [wrong for room in sorted(rooms) if (wrong := readme_problem(room))]
+    found += [f"tools/check_layers.py: no row in OF_SRC for {name}" for name in FLOORS if half_of(name) == "train" and name not in OF_SRC]
+    found += [f"tools/check_layers.py: OF_SRC has {name}, which is no room" for name in OF_SRC if name not in FLOORS]
     print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem")
     return 1 if found else 0
 

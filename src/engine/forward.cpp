@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "engine/activation.h"
 #include "engine/layer.h"
 #include "engine/mask_decoder.h"
 #include "engine/query_rows.h"
 #include "engine/score_collector.h"
 #include "engine/workspace.h"
+#include "heads/kernel_names.h"
 #include "kernels/convolution.h"
 
 namespace deberta {

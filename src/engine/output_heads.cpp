@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "checkpoint/tensor_table.h"
-#include "engine/activation.h"
 #include "engine/weight_loader.h"
+#include "heads/kernel_names.h"
 #include "kernels/pooling.h"
 #include "kernels/row_moves.h"
 

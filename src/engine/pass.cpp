@@ -1,7 +1,7 @@
 // Linear layers, their operands, and norms on rows.
 #include "engine/pass.h"
 
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "kernels/layer_norm.h"
 #include "kernels/quantize.h"
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/activation.h"
 #include "engine/engine_case.h"
+#include "heads/kernel_names.h"
 
 namespace deberta::pooling_test {
 namespace {

@@ -1,4 +1,6 @@
 """tools/check_layers.py in a small repository: what a room may not say, and what it may not include."""
+import pathlib
+
 import pytest
 
 ROOMS = """base     0  library  program  always  things
@@ -7,6 +9,8 @@ rows     5  library  program  always  things
 options  5  program  program  always  things
 eval     6  library  program  always  things
 cli      7  program  program  always  things
+""" + "".join(line for line in (pathlib.Path(__file__).resolve().parents[2] / "rooms.txt").read_text().splitlines(keepends=True) if line.startswith("train/")) + """
+python/deberta 0 python  pytest   always  things
 """
 
 
@@ -20,7 +24,7 @@ def check(run, write, repository):
             write(f"src/{room}/empty.cpp", "")
         write("include/deberta/error.h", "#pragma once\n")
         write(name, text)
-        if name.startswith("train/"):
+        if name.startswith(("train/", "python/")):
             (repository / name).with_name("README.md").write_text(f"# {name.rpartition('/')[0]}: a room\n")
         return run("tools/check_layers.py")
     return go
@@ -87,6 +91,20 @@ def test_torch_is_for_train_alone(check, header):
     assert check("train/ops/one.h", f"#include <{header}>\n")[0] == 0
 
 
+@pytest.mark.parametrize("header, home", [("boost/asio.hpp", "src/serve/http_server.cpp, src/serve/listener.h"), ("zstd.h", "src/data/decompressor.cpp"), ("bzlib.h", "src/data/decompressor.cpp"),
+                                          ("zlib.h", "src/base/zip_reader.cpp, src/data/decompressor.cpp, train/data/token_file.cpp"), ("nanobind/nanobind.h", "python/")])
+def test_a_heavy_library_has_its_files(check, header, home):
+    code, lines = check("src/eval/one.cpp", f"#include <{header}>\n")
+    assert code == 1 and lines == [f"src/eval/one.cpp:1: {header} may only be included in {home}"]
+
+
+def test_the_trainer_sees_of_the_engine_its_public_headers(check, write):
+    write("include/deberta/model.h", "#pragma once\n")
+    assert check("train/model/one.cpp", '#include "deberta/model.h"\n')[0] == 0
+    code, lines = check("train/model/one.cpp", '#include "engine/pass.h"\n')
+    assert code == 1 and "train/model/one.cpp:1: engine/pass.h may only be included in src/, train/model/trained_computation.cpp" in lines
+
+
 def test_torch_is_no_part_of_a_public_header(check):
     code, lines = check("include/deberta/error.h", "#include <torch/torch.h>\n")
     assert code == 1 and lines[0].startswith("include/deberta/error.h:1: a public header includes only ")
@@ -94,21 +112,26 @@ def test_torch_is_no_part_of_a_public_header(check):
 
 @pytest.mark.parametrize("name, target", [
     ("train/ops/one.cpp", "text/empty.h"), ("train/ops/one.cpp", "deberta/error.h"), ("train/model/one.cpp", "train/ops/one.h"), ("train/data/one.cpp", "rows/empty.h"),
-    ("train/loop/one.cpp", "eval/empty.h"), ("train/loop/one.cpp", "train/objectives/one.h"), ("train/cli/one.cpp", "options/options.h"), ("train/cli/one.cpp", "train/loop/one.h")])
-def test_what_the_rooms_of_train_may_include(check, name, target):
+    ("train/run/one.cpp", "eval/empty.h"), ("train/finetune/one.cpp", "train/step/one.h"), ("train/cli/one.cpp", "options/options.h"), ("train/cli/one.cpp", "train/replay/one.h"),
+    ("python/deberta/one.cpp", "deberta/error.h"), ("python/deberta/one.cpp", "eval/empty.h")])
+def test_what_the_rooms_of_the_other_halves_may_include(check, name, target):
     assert check(name, f'#include "{target}"\n')[0] == 0
 
 
 @pytest.mark.parametrize("name, target, why", [
     ("train/ops/one.cpp", "rows/empty.h", "train/ops may not include rows/empty.h (src/rows)"),
     ("train/model/one.h", "eval/empty.h", "train/model may not include eval/empty.h (src/eval)"),
-    ("train/loop/one.cpp", "options/options.h", "train/loop may not include options/options.h (src/options)"),
+    ("train/run/one.cpp", "options/options.h", "train/run may not include options/options.h (src/options)"),
+    ("train/finetune/one.cpp", "train/pretrain/one.h", "train/finetune (floor 6) may not include train/pretrain/one.h (floor 6)"),
+    ("python/deberta/one.cpp", "cli/verbs.h", "python/deberta may include the library alone, not cli/verbs.h"),
+    ("python/deberta/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
+    ("src/cli/one.cpp", "python/deberta/one.h", "nothing outside python/ may include python/deberta/one.h"),
     ("train/cli/one.cpp", "cli/verbs.h", "train/cli may not include cli/verbs.h (src/cli)"),
     ("train/ops/one.cpp", "train/model/one.h", "train/ops (floor 0) may not include train/model/one.h (floor 1)"),
     ("train/cli/one.cpp", "train/hall/one.h", "train/hall/one.h is in no room of train"),
     ("src/cli/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
     ("include/deberta/error.h", "train/ops/one.h", "train/ops/one.h is no public header of this floor (0) or below")])
-def test_what_crosses_the_border_of_train_is_red(check, name, target, why):
+def test_what_crosses_the_border_of_a_half_is_red(check, name, target, why):
     code, lines = check(name, f'#include "{target}"\n')
     assert code == 1 and lines == [f"{name}:1: {why}"]
 
@@ -118,10 +141,18 @@ def test_a_folder_of_train_that_is_no_room_is_red(check):
     assert code == 1 and lines == ["train/hall/one.cpp: hall is no room of train"]
 
 
+def test_a_room_of_train_says_what_of_src_it_includes(check, run, write):
+    check()
+    write("rooms.txt", ROOMS + "train/hall 3 train program always things\n")
+    assert run("tools/check_layers.py") == (1, ["tools/check_layers.py: no row in OF_SRC for train/hall"])
+    write("rooms.txt", "".join(line for line in ROOMS.splitlines(keepends=True) if not line.startswith("train/step")))
+    assert run("tools/check_layers.py") == (1, ["tools/check_layers.py: OF_SRC has train/step, which is no room"])
+
+
 def test_the_rooms_of_train_but_its_cli_name_no_option(check):
-    code, lines = check("train/loop/one.cpp", '"raise --max-steps"')
-    assert code == 1 and lines[0].startswith("train/loop/one.cpp:1: a literal names an option")
-    assert check("train/loop/one.cpp")[0] == 0 and check("train/cli/one.cpp", '"raise --max-steps"')[0] == 0
+    code, lines = check("train/ablation/one.cpp", '"raise --max-steps"')
+    assert code == 1 and lines[0].startswith("train/ablation/one.cpp:1: a literal names an option")
+    assert check("train/ablation/one.cpp")[0] == 0 and check("train/cli/one.cpp", '"raise --max-steps"')[0] == 0
 
 
 def test_a_room_has_a_readme_that_begins_with_its_name(check, run, repository, write):

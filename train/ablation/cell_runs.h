@@ -28,8 +28,8 @@ struct PretrainingFacts {
   double predicted = 0;    // of the tokens, those of a language model
 };
 
-// `cell_folder`: of a cell whose pre-training, or whose runs of the task, are finished. Throw kInput for results without
-// the numbers.
+// `cell_folder`: of a cell whose pre-training, or whose runs of the task, are finished. Both throw kInput for results
+// without the numbers.
 void add_pretraining(const std::string& cell_folder, const Cell& cell, const PretrainingFacts& facts,
                      CellResult& result);
 // The metric of a task with folds is the mean over them, which the last of them has written.

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/refuse_argument.h"
 #include "base/temporary.h"
 #include "deberta/error.h"
 #include "metrics/task_table.h"
@@ -15,10 +16,6 @@ namespace deberta::train {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse_folder(ErrorCode code, std::string message) {
-  throw Error(code, {{.message = std::move(message), .argument = "output_dir"}});
-}
 
 // ---- options
 
@@ -93,8 +90,8 @@ void check_keeps_files(const PlanFile& plan, const std::string& folder) {
     const bool is_linked =
         std::ranges::any_of(names, [&](const std::string& name) { return is_same_file(folder + "/" + name, file); });
     if (is_linked || is_inside(file, folder))
-      refuse_folder(ErrorCode::kUsage, "expected a folder without the files of the plan, got " + folder + " with " +
-                                           file + "; choose another folder");
+      refuse_argument("output_dir", "expected a folder without the files of the plan, got " + folder + " with " + file +
+                                        "; choose another folder");
   }
 }
 
@@ -122,9 +119,9 @@ void check_folder(const PlanFile& file, const std::string& folder) {
   for (const Cell& old : load_plan(path).cells) {
     const auto same = std::ranges::find(file.cells, old.name, &Cell::name);
     if (same == file.cells.end() || same->hash != old.hash)
-      refuse_folder(ErrorCode::kUsage, folder + " holds runs of another plan: " + old.name + " is " +
-                                           (same == file.cells.end() ? "not in this one" : "of other options") +
-                                           "; give another folder");
+      refuse_argument("output_dir", folder + " holds runs of another plan: " + old.name + " is " +
+                                        (same == file.cells.end() ? "not in this one" : "of other options") +
+                                        "; give another folder");
   }
 }
 

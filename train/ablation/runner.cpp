@@ -156,8 +156,8 @@ bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& found) {
     if (found[i] || cell.form == last) continue;
     last = cell.form;
     write_options(options, "pretrain", with_paths(file_, cell.pretrain));
-    const RunEnd end = hooks_.run({.verb = "pretrain", .options = options, .log = log, .corpora = corpora()},
-                                  [](double) {});
+    const RunEnd end =
+        hooks_.run({.verb = "pretrain", .options = options, .log = log, .corpora = corpora()}, [](double) {});
     if (hooks_.is_stopped()) return false;
     if (end.status != 0) problems.push_back({.where = "forms." + last, .message = end.last_line});
   }

@@ -1,4 +1,4 @@
-// The verb `ablate`: starts the runs of a plan, and says what their options mean (train/ablation/runner.h runs the plan).
+// The verb `ablate`: starts the runs of a plan, and says what their options mean. train/ablation/runner.h runs the plan.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -93,7 +93,8 @@ int run_ablate(const Options& options) {
   const AblationHooks hooks{
       .check_options = check_options,
       .pretraining_facts = pretraining_facts,
-      .run = [&](const CellRun& run, const auto& on_progress) { return run_child(words_of(run, given.threads), run.log, on_progress); },
+      .run = [&](const CellRun& run,
+                 const auto& on_progress) { return run_child(words_of(run, given.threads), run.log, on_progress); },
       .on_begin = [&](size_t done, double fraction) { printer.begin(done, 0, fraction); },
       .on_progress = [&](size_t done, double fraction) { printer.update(done, 0, fraction); },
       .on_note = say,

@@ -87,7 +87,7 @@ void listen(int heard, pid_t child, Listener& listener) {
 }  // namespace
 
 RunEnd run_child(const std::vector<std::string>& words, const std::string& log_path,
-                   const std::function<void(double)>& on_progress) {
+                 const std::function<void(double)>& on_progress) {
   Listener listener(log_path, on_progress);
   const ChildProcess child = start_child([&](int told) { become(words, told); });
   try {

@@ -13,6 +13,6 @@ namespace deberta::train {
 // passed on, and the child's end awaited; a kill of this process kills the child. No other thread may run. Throws
 // kFileWrite for the log, kInternal where no process can be started.
 RunEnd run_child(const std::vector<std::string>& words, const std::string& log_path,
-                   const std::function<void(double fraction)>& on_progress);
+                 const std::function<void(double fraction)>& on_progress);
 
 }  // namespace deberta::train

@@ -98,18 +98,18 @@ EncodingRules evaluation_rules(const TaskRow& task, const std::string& model_fol
   return rules;
 }
 
-void set_class_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
-  settings.balances_classes = options.class_weights == std::vector<std::string>{"balanced"};
-  if (settings.balances_classes) return;
+void set_class_weights(const FinetuneVerb& options, TaskObjective& objective) {
+  objective.balances_classes = options.class_weights == std::vector<std::string>{"balanced"};
+  if (objective.balances_classes) return;
   for (const std::string& text : options.class_weights) {
     const std::optional<double> weight = parse_number<double>(text);
     if (!weight || !(*weight > 0))
       throw Error(ErrorCode::kUsage, "--class-weights", "expected numbers above 0 or balanced, got \"" + text + "\"");
-    settings.class_weights.push_back(static_cast<float>(*weight));
+    objective.class_weights.push_back(static_cast<float>(*weight));
   }
 }
 
-void set_lora(const FinetuneVerb& options, FinetuneSettings& settings) {
+void set_lora(const FinetuneVerb& options, TaskStart& start) {
   const auto refuse = [](const char* option, const char* what) { throw Error(ErrorCode::kUsage, option, what); };
   if (options.lora_rank == 0) {
     if (options.lora_alpha.is_given()) refuse("--lora-alpha", "expected --lora-rank as well");
@@ -117,16 +117,16 @@ void set_lora(const FinetuneVerb& options, FinetuneSettings& settings) {
     return;
   }
   if (options.frozen_layers.value) refuse("--frozen-layers", "expected this or --lora-rank, got both");
-  settings.lora =
+  start.lora =
       LoraForm{.rank = options.lora_rank, .alpha = options.lora_alpha.value, .targets = options.lora_targets.value};
 }
 
 // A run that goes on has the same rate, whatever a later version's default is.
 void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (options.optimizer.learning_rate.value) return;
-  const ModelConfig config = load_model_config(settings.model_folder + "/config.json");
-  const std::string rate(default_learning_rate(config, settings.lora.has_value()));
-  settings.learning_rate = *parse_number<double>(rate);
+  const ModelConfig config = load_model_config(settings.start.model_folder + "/config.json");
+  const std::string rate(default_learning_rate(config, settings.start.lora.has_value()));
+  settings.rates.learning_rate = *parse_number<double>(rate);
   settings.run.options["learning-rate"] = rate;
 }
 
@@ -134,23 +134,23 @@ void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
 void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.epochs = options.num_train_epochs.value;
   settings.samples_per_step = options.batch_size.value;
-  settings.learning_rate = options.optimizer.learning_rate.value.value_or(0);
+  settings.rates.learning_rate = options.optimizer.learning_rate.value.value_or(0);
   settings.run.schedule_settings.warmup = options.warmup_steps.value;
-  settings.classifier_dropout = options.cls_dropout.value;
-  settings.training.max_tokens =
-      options.max_tokens.value.value_or(published_length(*settings.task).value_or(kMaxTokens));
+  settings.start.classifier_dropout = options.cls_dropout.value;
+  settings.files.training.max_tokens =
+      options.max_tokens.value.value_or(published_length(*settings.files.task).value_or(kMaxTokens));
   if (options.max_steps > 0) settings.steps = options.max_steps;
   if (options.recipe == "none") return set_default_rate(options, settings);
-  const bool is_sift = settings.adversarial && settings.adversarial->normalises_inputs;
-  const Recipe recipe = find_recipe(*settings.task, options.recipe, is_sift);
+  const bool is_sift = settings.objective.adversarial && settings.objective.adversarial->normalises_inputs;
+  const Recipe recipe = find_recipe(*settings.files.task, options.recipe, is_sift);
   if (options.num_train_epochs.is_free()) settings.epochs = recipe.epochs;
   if (options.batch_size.is_free()) settings.samples_per_step = recipe.samples_per_step;
-  if (options.optimizer.learning_rate.is_free()) settings.learning_rate = recipe.learning_rate;
+  if (options.optimizer.learning_rate.is_free()) settings.rates.learning_rate = recipe.learning_rate;
   if (options.warmup_steps.is_free()) settings.run.schedule_settings.warmup = recipe.warmup;
   if (options.cls_dropout.is_free() && recipe.classifier_dropout)
-    settings.classifier_dropout = recipe.classifier_dropout;
+    settings.start.classifier_dropout = recipe.classifier_dropout;
   if (options.adversarial.vat_lambda.is_free() && recipe.adversarial_lambda)
-    settings.adversarial->lambda = *recipe.adversarial_lambda;
+    settings.objective.adversarial->lambda = *recipe.adversarial_lambda;
 }
 
 std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
@@ -170,22 +170,22 @@ std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
 }
 
 // The task's files with labels of words are learned as they are answered, in windows; other texts where that is asked.
-void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
-  const TaskLoss loss = loss_of(*settings.task);
+void set_windows(const FinetuneVerb& options, TaskFiles& files) {
+  const TaskLoss loss = loss_of(*files.task);
   const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // of a length that the task says
   const TruncateChoice chosen = options.truncate.value;
   const bool is_window = chosen == TruncateChoice::kWindow;
   const auto refuse = [&](const char* expected) {
     throw Error(ErrorCode::kUsage, "--truncate",
-                "expected " + std::string(expected) + " for the task " + std::string(settings.task->name));
+                "expected " + std::string(expected) + " for the task " + std::string(files.task->name));
   };
   if (has_own && chosen == TruncateChoice::kRight) refuse("auto or window, as contexts are learned in windows,");
   const bool has_choices =
-      loss == TaskLoss::kChoice || loss == TaskLoss::kRanking || settings.task->form == ExampleForm::kCopa;
+      loss == TaskLoss::kChoice || loss == TaskLoss::kRanking || files.task->form == ExampleForm::kCopa;
   if (has_choices && is_window)
     refuse(loss == TaskLoss::kRanking ? "auto or right, as documents have no windows,"
                                       : "auto or right, as choices have no windows,");
-  TaskReading& training = settings.training;
+  TaskReading& training = files.training;
   const bool has_windows = has_own || is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto);
   if (options.stride.is_given() && (!has_windows || loss == TaskLoss::kMention))
     throw Error(ErrorCode::kUsage, "--stride",
@@ -199,24 +199,23 @@ void set_windows(const FinetuneVerb& options, FinetuneSettings& settings) {
                 "expected less than the " + std::to_string(room) + " tokens of text that a window has room for, got " +
                     std::to_string(training.stride));
   if (has_own || chosen == TruncateChoice::kAuto) return;
-  settings.evaluation_rules.long_text = is_window ? LongText::kWindow : LongText::kCut;
+  files.evaluation_rules.long_text = is_window ? LongText::kWindow : LongText::kCut;
 }
 
 // A model is judged by texts at least as long as those that it learns from.
-void read_as_trained(FinetuneSettings& settings) {
-  size_t& length = settings.evaluation_rules.encode.max_tokens;
-  const bool has_windows = settings.task->kind == TaskKind::kQuestion;  // nothing is cut: of the usual length
-  if (!has_windows || is_stated_length(settings.training.max_tokens))
-    length = std::max(length, settings.training.max_tokens);
+void read_as_trained(TaskFiles& files) {
+  size_t& length = files.evaluation_rules.encode.max_tokens;
+  const bool has_windows = files.task->kind == TaskKind::kQuestion;  // nothing is cut: of the usual length
+  if (!has_windows || is_stated_length(files.training.max_tokens)) length = std::max(length, files.training.max_tokens);
 }
 
 // The metric that was named, else the task's main one; its others decide between equal evaluations.
 void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (!evaluates(options)) return;
-  std::vector<std::string> names = metrics_of_evaluation(*settings.task);
+  std::vector<std::string> names = metrics_of_evaluation(*settings.files.task);
   const bool has_loss = names.back() == "loss" || names.back() == "log_loss" || names.back() == "mse";
   const std::string loss = has_loss ? names.back() : "";
-  if (settings.task->target == TaskTarget::kScore && options.label_field.size() > 1) {
+  if (settings.files.task->target == TaskTarget::kScore && options.label_field.size() > 1) {
     for (size_t i = 0, means = names.size(); i < means; ++i) {
       for (const std::string& score : options.label_field) names.push_back(names[i] + "_" + score);
     }
@@ -239,57 +238,59 @@ void set_best(const FinetuneVerb& options, FinetuneSettings& settings) {
 void set_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (options.weight_field.empty()) return;
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--weight-field", what); };
-  if (!has_row_weights(loss_of(*settings.task)))
-    refuse("expected a task whose rows have a class, classes or scores, got " + std::string(settings.task->name) +
+  if (!has_row_weights(loss_of(*settings.files.task)))
+    refuse("expected a task whose rows have a class, classes or scores, got " + std::string(settings.files.task->name) +
            ", of which a row is no sample of its own");
-  if (settings.adversarial && settings.adversarial->is_original)
+  if (settings.objective.adversarial && settings.objective.adversarial->is_original)
     refuse("expected --sift-compat corrected, as the original code compares rows without weights");
-  settings.training.input.weight_field = options.weight_field;
+  settings.files.training.input.weight_field = options.weight_field;
 }
 
 FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) {
   check_given(options);
   FinetuneSettings settings;
-  settings.task = &task_of(options);
-  check_field_names(*settings.task, options.input_field, options.label_field);
-  settings.model_folder = cli::model_path(options.model);
-  settings.model_name = options.model;
-  settings.added_tokens = added_tokens(options.add_tokens);
+  TaskFiles& files = settings.files;
+  TaskStart& start = settings.start;
+  files.task = &task_of(options);
+  check_field_names(*files.task, options.input_field, options.label_field);
+  start.model_folder = cli::model_path(options.model);
+  start.model_name = options.model;
+  start.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.output = folder_of_run(options);
   settings.workplace = workplace_settings(options.run, settings.run.output);
   describe_run(given, settings.workplace, settings.run);
-  settings.training.input = input_of(options, options.train_file, options.labels_file);
-  settings.training.max_examples = options.max_train_samples;
-  settings.bad_rows = options.on_bad_row;
-  settings.training.merges_sentences = options.merge_sentences;
-  settings.training.ranking = ranking_rules(options, *settings.task);
-  settings.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
-  if (holds_out(options)) part_training(options, settings);
-  settings.evaluation_rules = evaluation_rules(*settings.task, settings.model_folder);
-  settings.adversarial = adversarial_options(options.adversarial);
+  files.training.input = input_of(options, options.train_file, options.labels_file);
+  files.training.max_examples = options.max_train_samples;
+  files.bad_rows = options.on_bad_row;
+  files.training.merges_sentences = options.merge_sentences;
+  files.training.ranking = ranking_rules(options, *files.task);
+  files.evaluation = input_of(options, options.validation_file, options.validation_labels_file);
+  if (holds_out(options)) part_training(options, files);
+  files.evaluation_rules = evaluation_rules(*files.task, start.model_folder);
+  settings.objective.adversarial = adversarial_options(options.adversarial);
   set_weights(options, settings);
-  set_lora(options, settings);
+  set_lora(options, start);
   set_hyper_parameters(options, settings);
-  set_windows(options, settings);
-  read_as_trained(settings);
+  set_windows(options, files);
+  read_as_trained(files);
   set_best(options, settings);
-  set_class_weights(options, settings);
+  set_class_weights(options, settings.objective);
   settings.accumulation = options.gradient_accumulation_steps;
-  settings.pooling = pooling_of(options.pooling);
-  settings.label_smoothing = options.label_smoothing_factor;
-  settings.teacher_folder = teacher_folder(options.teacher);
-  settings.distillation = {options.teacher.weight.value, options.teacher.temperature.value};
-  settings.frozen_layers = options.frozen_layers.value;
-  settings.reinit_layers = options.reinit_layers;
-  if (!options.add_tokens.empty() && (settings.lora || settings.frozen_layers))
+  start.pooling = pooling_of(options.pooling);
+  settings.objective.label_smoothing = options.label_smoothing_factor;
+  settings.objective.teacher_folder = teacher_folder(options.teacher);
+  settings.objective.distillation = {options.teacher.weight.value, options.teacher.temperature.value};
+  start.frozen_layers = options.frozen_layers.value;
+  start.reinit_layers = options.reinit_layers;
+  if (!options.add_tokens.empty() && (start.lora || start.frozen_layers))
     throw Error(
         ErrorCode::kUsage, "--add-tokens",
-        "expected embeddings that are trained, got " + std::string(settings.lora ? "--lora-rank" : "--frozen-layers"));
+        "expected embeddings that are trained, got " + std::string(start.lora ? "--lora-rank" : "--frozen-layers"));
   if (options.reinit_layers > 0 && options.lora_rank > 0)
     throw Error(ErrorCode::kUsage, "--reinit-layers", "expected layers that are trained, got --lora-rank as well");
-  settings.head_learning_rate = options.head_learning_rate.value;
-  settings.layer_decay = options.layer_decay;
+  settings.rates.head_learning_rate = options.head_learning_rate.value;
+  settings.rates.layer_decay = options.layer_decay;
   settings.optimizer = optimizer_options(options.optimizer, options.run);
   return settings;
 }
@@ -325,7 +326,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   for (const std::string& name : dry->new_layers) text += "new layer\t" + name + "\n";
   for (const std::string& note : dry->notes) text += "note\t" + note + "\n";
   for (const std::string& name : dry->new_tensors) text += "new tensor\t" + name + "\n";
-  const Tokenizer tokenizer = settings.tokenizer().load();
+  const Tokenizer tokenizer = settings.start.tokenizer().load();
   constexpr size_t kShown = 3;
   const TaskBatch& first = dry->batches.front();
   for (size_t b = 0; b < std::min(kShown, first.input.sequences()); ++b)

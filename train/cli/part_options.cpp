@@ -72,8 +72,8 @@ void check_part(const FinetuneVerb& options) {
   refuse_streams(option, "training files", options.train_file);
 }
 
-void part_training(const FinetuneVerb& options, FinetuneSettings& settings) {
-  ExampleInput& training = settings.training.input;
+void part_training(const FinetuneVerb& options, TaskFiles& files) {
+  ExampleInput& training = files.training.input;
   RowPart part{.seed = options.run.seed, .most_rows = options.max_train_samples};
   if (const std::optional<Fold> fold = fold_of(options)) {
     part.folds = fold->of;
@@ -83,9 +83,9 @@ void part_training(const FinetuneVerb& options, FinetuneSettings& settings) {
   }
   training.group_field = options.group_field;
   training.part = part;
-  settings.evaluation = training;
-  settings.evaluation.part->is_held_out = true;
-  settings.training.max_examples = 0;  // the part counts them
+  files.evaluation = training;
+  files.evaluation.part->is_held_out = true;
+  files.training.max_examples = 0;  // the part counts them
 }
 
 std::string folder_of_run(const FinetuneVerb& options) {

@@ -20,7 +20,7 @@ bool holds_out(const FinetuneVerb& options);
 
 // Throws kUsage for files that cannot be parted, and for two ways to part them.
 void check_part(const FinetuneVerb& options);
-void part_training(const FinetuneVerb& options, FinetuneSettings& settings);
+void part_training(const FinetuneVerb& options, TaskFiles& files);
 
 // The run of a fold is a folder of the one that was named.
 std::string folder_of_run(const FinetuneVerb& options);

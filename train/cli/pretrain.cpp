@@ -28,8 +28,8 @@
 #include "train/cli/run_reporter.h"
 #include "train/cli/verbs.h"
 #include "train/data/describe.h"
-#include "train/step/generator_files.h"
 #include "train/pretrain/pretrain.h"
+#include "train/step/generator_files.h"
 
 namespace deberta::train {
 namespace {
@@ -168,8 +168,8 @@ void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
   pair.generator_layers = options.generator_layers.value;
   if (given.generator_model.value.empty()) {
     pair.is_generator_copied = options.generator_init.value == GeneratorInitChoice::kDiscriminator ||
-                                   (options.generator_init.value == GeneratorInitChoice::kAuto &&
-                                    objective == Objective::kReplaced && !options.model.empty());
+                               (options.generator_init.value == GeneratorInitChoice::kAuto &&
+                                objective == Objective::kReplaced && !options.model.empty());
   } else {
     pair.generator_folder = model_or_generator_path(given.generator_model.value);
     if (options.generator_init.is_given() || options.generator_layers.is_given())

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/refuse_argument.h"
 #include "deberta/error.h"
-#include "train/data/refuse_argument.h"
 #include "train/data/sample_order.h"
 #include "train/ops/random_domains.h"
 

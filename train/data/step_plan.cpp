@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "train/data/refuse_argument.h"
+#include "base/refuse_argument.h"
 
 namespace deberta::train {
 namespace {

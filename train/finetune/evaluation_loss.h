@@ -9,9 +9,9 @@
 #include "metrics/task_table.h"
 #include "train/data/task_samples.h"
 #include "train/finetune/settings.h"
+#include "train/model/model.h"
 #include "train/run/hooks.h"
 #include "train/step/workplace.h"
-#include "train/model/model.h"
 
 namespace deberta::train {
 
@@ -21,8 +21,8 @@ std::vector<std::string> metrics_of_evaluation(const TaskRow& task);
 class EvaluationLoss {
  public:
   // `settings` outlive it. `labels`: of the model's classes, in its order.
-  EvaluationLoss(const FinetuneSettings& settings, std::vector<std::string> labels)
-      : settings_(settings), labels_(std::move(labels)) {}
+  EvaluationLoss(const TaskFiles& settings, RunTokenizer tokenizer, std::vector<std::string> labels)
+      : settings_(settings), tokenizer_(std::move(tokenizer)), labels_(std::move(labels)) {}
 
   // The mean over all labels that the model has, without dropout, class weights and label smoothing; NaN where there is
   // none. Nothing for other tasks, without files, and once stopped. Throws what reading throws.
@@ -31,7 +31,8 @@ class EvaluationLoss {
  private:
   bool read(const RunHooks& hooks);
 
-  const FinetuneSettings& settings_;
+  const TaskFiles& settings_;
+  RunTokenizer tokenizer_;
   std::vector<std::string> labels_;
   std::optional<TaskSamples> samples_;  // once they are read
 };

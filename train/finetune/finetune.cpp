@@ -8,13 +8,13 @@
 #include "train/data/data_notes.h"
 #include "train/data/ranking_samples.h"
 #include "train/finetune/adapter_files.h"
-#include "train/run/batch_size_search.h"
 #include "train/finetune/task_evaluation.h"
 #include "train/finetune/task_learner.h"
 #include "train/finetune/task_model.h"
 #include "train/finetune/teacher.h"
-#include "train/step/workplace.h"
 #include "train/model/parameters.h"
+#include "train/run/batch_size_search.h"
+#include "train/step/workplace.h"
 
 namespace deberta::train {
 namespace {
@@ -67,6 +67,10 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   hooks.on_beginning(text);
 }
 
+TaskModel begin_model(const FinetuneSettings& settings, TaskSamples& samples) {
+  return first_task_model(settings.start, settings.files, settings.run.seed, samples);
+}
+
 }  // namespace
 
 RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
@@ -74,8 +78,8 @@ RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
   const auto make_learner = [&](const RunHooks& polled) -> std::unique_ptr<Learner> {
     std::optional<TaskSamples> samples = read_training(settings, polled);
     if (!samples) return nullptr;
-    if (!check_evaluation(settings, *samples, polled)) return nullptr;
-    TaskModel first = first_task_model(settings, *samples);
+    if (!check_evaluation(settings.files, settings.start.tokenizer(), *samples, polled)) return nullptr;
+    TaskModel first = begin_model(settings, *samples);
     tell(*samples, first, polled);
     return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
   };
@@ -86,16 +90,17 @@ std::optional<RateSearch> search_rates(const FinetuneSettings& settings, const R
   const Workplace place(settings.workplace);
   std::optional<TaskSamples> samples = read_training(settings, hooks);
   if (!samples) return std::nullopt;
-  Model model = first_task_model(settings, *samples).model;
+  Model model = begin_model(settings, *samples).model;
   const auto learner = make_task_learner(settings, std::move(*samples), std::move(model), place);
-  return search_rates(*learner, {.learning_rate = settings.learning_rate, .max_norm = settings.run.max_norm}, hooks);
+  return search_rates(*learner, {.learning_rate = settings.rates.learning_rate, .max_norm = settings.run.max_norm},
+                      hooks);
 }
 
 std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
   std::optional<TaskSamples> samples = read_training(settings, hooks);
   if (!samples) return std::nullopt;
-  Model model = first_task_model(settings, *samples).model;
+  Model model = begin_model(settings, *samples).model;
   if (samples->loss == TaskLoss::kRanking) {
     for (TaskSample& query : samples->samples) query = with_longest(query, samples->ranking.max_documents);
   }
@@ -110,13 +115,15 @@ std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const 
 
 std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks) {
   std::optional<TaskSamples> samples = read_training(settings, hooks);
-  if (!samples || !check_evaluation(settings, *samples, hooks)) return std::nullopt;
-  TaskModel first = first_task_model(settings, *samples);
+  if (!samples) return std::nullopt;
+  if (!check_evaluation(settings.files, settings.start.tokenizer(), *samples, hooks)) return std::nullopt;
+  TaskModel first = begin_model(settings, *samples);
   FinetuneDryRun dry;
   dry.parameters = count_parameters(first.model);
   dry.new_layers = std::move(first.new_layers);
   dry.new_tensors = std::move(first.new_tensors);
-  load_teacher(settings, *samples);  // refuses what the run would
+  // Refuses what the run would.
+  load_teacher(settings.objective, settings.files, settings.start.tokenizer(), *samples);
   dry.notes = std::move(first.notes);
   dry.samples = std::move(*samples);
   const TaskBatches batches(dry.samples, {settings.run.seed, settings.samples_per_step, settings.accumulation});

@@ -1,4 +1,5 @@
-// The settings of fine-tuning.
+// The settings of fine-tuning, cut by who reads them. Only what puts the parts together takes the whole: the learner,
+// and what makes it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,42 +20,60 @@
 
 namespace deberta::train {
 
-struct FinetuneSettings {
-  RunSettings run = {};  // its `best` and evaluations need `evaluation`
+// The task, the files that it is learned from and judged by, and how they are read. All parts of this room read it.
+struct TaskFiles {
   const TaskRow* task = nullptr;
-  std::string model_folder = {};  // weights to begin with, and the tokenizer
-  std::string model_name = {};    // as it was named
-  std::vector<std::string> added_tokens = {};
   TaskReading training = {};
-  BadRows bad_rows = BadRows::kFail;  // of all files; kReport: told as a note
+  BadRows bad_rows = BadRows::kFail;  // of all files; kReport: as a note
   // Evaluated as `deberta eval` does with these rules; without files: not.
   ExampleInput evaluation = {};
   EncodingRules evaluation_rules = {};
+};
 
-  std::optional<int64_t> steps = std::nullopt;  // else epochs
-  double epochs = 3;
-  size_t samples_per_step = 32;
-  size_t accumulation = 1;  // micro-batches of a step
-
-  std::optional<AdversarialOptions> adversarial = std::nullopt;  // none: plain fine-tuning
-  std::string teacher_folder = {};                               // a model whose answers are learned too; empty: none
-  DistillationOptions distillation = {};
-  double label_smoothing = 0;
-  std::vector<float> class_weights = {};                    // by the task's order of classes; empty: 1
-  bool balances_classes = false;                            // weights so that all classes count the same
+// The model that a run begins with, and which parts of it are trained: first_task_model().
+struct TaskStart {
+  std::string model_folder = {};  // weights to begin with, and the tokenizer
+  std::string model_name = {};    // as it was named
+  std::vector<std::string> added_tokens = {};
   std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
   std::optional<ClassifierPooling> pooling = std::nullopt;  // the same
   std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
   std::optional<LoraForm> lora = std::nullopt;              // ModelForm
   int64_t reinit_layers = 0;                                // so many of the last ones begin with random weights
 
-  OptimizerOptions optimizer = {};  // all but `rates`, which are these:
+  RunTokenizer tokenizer() const { return {model_folder, added_tokens}; }
+};
+
+// What a step makes smaller: the learner and load_teacher().
+struct TaskObjective {
+  std::optional<AdversarialOptions> adversarial = std::nullopt;  // none: plain fine-tuning
+  std::string teacher_folder = {};                               // a model whose answers are learned too; empty: none
+  DistillationOptions distillation = {};
+  double label_smoothing = 0;
+  std::vector<float> class_weights = {};  // by the task's order of classes; empty: 1
+  bool balances_classes = false;          // weights so that all classes count the same
+};
+
+struct TaskRates {
   double learning_rate = 2e-5;
   std::optional<double> head_learning_rate = std::nullopt;  // none: the same
   double layer_decay = 1;                                   // LayerRates
-  WorkplaceSettings workplace = {};
+};
 
-  RunTokenizer tokenizer() const { return {model_folder, added_tokens}; }
+struct FinetuneSettings {
+  RunSettings run = {};  // its `best` and evaluations need files.evaluation
+  TaskFiles files = {};
+  TaskStart start = {};
+
+  std::optional<int64_t> steps = std::nullopt;  // else epochs
+  double epochs = 3;
+  size_t samples_per_step = 32;
+  size_t accumulation = 1;  // micro-batches of a step
+
+  TaskObjective objective = {};
+  OptimizerOptions optimizer = {};  // all but its `rates`, which follow from these:
+  TaskRates rates = {};
+  WorkplaceSettings workplace = {};
 };
 
 }  // namespace deberta::train

@@ -9,13 +9,14 @@
 #include "base/philox.h"
 #include "train/data/task_batches.h"
 #include "train/finetune/task_model.h"
-#include "train/step/trainer.h"
 #include "train/objectives/task.h"
+#include "train/step/trainer.h"
 
 namespace deberta::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr uint64_t kSeed = 1234;  // of a classifier that the folder lacks
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
@@ -23,7 +24,7 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
 
 Model first_model(const std::string& folder) {
   TaskSamples samples{.labels = {"LABEL_0", "LABEL_1", "LABEL_2"}};
-  return first_task_model({.task = &find_task("classification"), .model_folder = folder}, samples).model;
+  return first_task_model({.model_folder = folder}, {.task = &find_task("classification")}, kSeed, samples).model;
 }
 
 TaskBatch random_batch(std::span<const int32_t> lengths, int64_t vocab_size) {

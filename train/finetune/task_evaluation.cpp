@@ -22,7 +22,7 @@
 namespace deberta::train {
 namespace {
 
-QuestionSettings question_settings(const FinetuneSettings& settings) {
+QuestionSettings question_settings(const TaskFiles& settings) {
   QuestionSettings questions{.files = settings.evaluation.files, .part = settings.evaluation.part};
   questions.question.rules = settings.evaluation_rules;
   return questions;
@@ -35,7 +35,7 @@ bool has_probabilities(const TaskRow& task, const Pipeline& pipeline) {
   return function == (task.target == TaskTarget::kClass ? ScoreFunction::kSoftmax : ScoreFunction::kSigmoid);
 }
 
-AnsweredRows answer(const FinetuneSettings& settings, const Pipeline& pipeline, const EvalHooks& hooks) {
+AnsweredRows answer(const TaskFiles& settings, const Pipeline& pipeline, const EvalHooks& hooks) {
   const auto open_model = [&]() -> const Pipeline& { return pipeline; };
   const TaskRow& task = *settings.task;
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(settings), open_model, hooks);
@@ -46,10 +46,9 @@ AnsweredRows answer(const FinetuneSettings& settings, const Pipeline& pipeline, 
   return answer_examples(task, examples, open_model, hooks);
 }
 
-void check_example_files(const FinetuneSettings& settings, const TaskSamples& samples, const EvalHooks& eval_hooks,
-                         const RunHooks& hooks) {
+void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, const TaskSamples& samples,
+                         const EvalHooks& eval_hooks, const RunHooks& hooks) {
   size_t all = 0, trained = 0;
-  const Tokenizer tokenizer = settings.tokenizer().load();
   const auto count = [&](const Example& example) {
     ++all;
     if (const auto error = error_of_windows(settings, tokenizer, example)) report_bad_row(eval_hooks, *error);
@@ -71,8 +70,7 @@ void check_example_files(const FinetuneSettings& settings, const TaskSamples& sa
 
 }  // namespace
 
-std::optional<Error> error_of_windows(const FinetuneSettings& settings, const Tokenizer& tokenizer,
-                                      const Example& example) {
+std::optional<Error> error_of_windows(const TaskFiles& settings, const Tokenizer& tokenizer, const Example& example) {
   if (settings.evaluation_rules.long_text != LongText::kWindow || example.error) return std::nullopt;
   const TaskInput input = input_of(*settings.task, example);
   TextInput text{.text = input.text};
@@ -85,19 +83,20 @@ std::optional<Error> error_of_windows(const FinetuneSettings& settings, const To
   return std::nullopt;
 }
 
-EvalHooks without_bad_rows(const FinetuneSettings& settings, EvalHooks hooks) {
+EvalHooks without_bad_rows(const TaskFiles& settings, EvalHooks hooks) {
   if (settings.bad_rows != BadRows::kFail) hooks.bad_rows = BadRows::kSkip;
   return hooks;
 }
 
-TagSettings tag_settings(const FinetuneSettings& settings) {
+TagSettings tag_settings(const TaskFiles& settings) {
   TagSettings tags{
       .files = settings.evaluation.files, .part = settings.evaluation.part, .rules = settings.evaluation_rules};
   tags.merges_sentences = settings.training.merges_sentences;
   return tags;
 }
 
-bool check_evaluation(const FinetuneSettings& settings, const TaskSamples& samples, const RunHooks& hooks) {
+bool check_evaluation(const TaskFiles& settings, const RunTokenizer& tokenizer, const TaskSamples& samples,
+                      const RunHooks& hooks) {
   if (settings.evaluation.files.empty()) return true;
   EvalHooks eval_hooks = to_eval_hooks(hooks);
   eval_hooks.bad_rows = settings.bad_rows;
@@ -109,16 +108,17 @@ bool check_evaluation(const FinetuneSettings& settings, const TaskSamples& sampl
     else if (task.kind == TaskKind::kTokens)
       check_tagged_files(tag_settings(settings), samples.labels, eval_hooks);
     else
-      check_example_files(settings, samples, eval_hooks, hooks);
+      check_example_files(settings, tokenizer.load(), samples, eval_hooks, hooks);
   } catch (const EvalStopped&) {
     return false;
   }
   return true;
 }
 
-Metrics evaluate_task(Model& model, const FinetuneSettings& settings, const Workplace& place, const RunHooks& hooks) {
+Metrics evaluate_task(Model& model, const TaskFiles& settings, const RunTokenizer& tokenizer, const Workplace& place,
+                      const RunHooks& hooks) {
   if (settings.evaluation.files.empty()) return {};
-  const Pipeline pipeline = to_pipeline(model, settings.tokenizer(), place);
+  const Pipeline pipeline = to_pipeline(model, tokenizer, place);
   return score_in_training(
       hooks, [&](const EvalHooks& given) { return answer(settings, pipeline, without_bad_rows(settings, given)); });
 }

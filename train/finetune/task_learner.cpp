@@ -9,18 +9,18 @@
 #include "deberta/error.h"
 #include "train/data/guess_loss.h"
 #include "train/finetune/adapter_files.h"
-#include "train/run/evaluation.h"
 #include "train/finetune/evaluation_loss.h"
-#include "train/step/model_files.h"
 #include "train/finetune/separate_files.h"
-#include "train/step/single_model_learner.h"
-#include "train/step/step_sums.h"
 #include "train/finetune/task_evaluation.h"
 #include "train/finetune/task_predictions.h"
 #include "train/finetune/teacher.h"
 #include "train/objectives/perturbation.h"
 #include "train/objectives/task.h"
+#include "train/run/evaluation.h"
 #include "train/state/trainer_state.h"
+#include "train/step/model_files.h"
+#include "train/step/single_model_learner.h"
+#include "train/step/step_sums.h"
 
 namespace deberta::train {
 namespace {
@@ -80,8 +80,9 @@ std::vector<float> balanced_weights(const TaskSamples& samples) {
 
 TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samples) {
   TaskOptions options{
-      .loss = samples.loss, .label_smoothing = settings.label_smoothing, .ranking = samples.ranking.loss};
-  options.class_weights_C = settings.balances_classes ? balanced_weights(samples) : settings.class_weights;
+      .loss = samples.loss, .label_smoothing = settings.objective.label_smoothing, .ranking = samples.ranking.loss};
+  options.class_weights_C =
+      settings.objective.balances_classes ? balanced_weights(samples) : settings.objective.class_weights;
   const size_t given = options.class_weights_C.size(), classes = samples.labels.size();
   if (given > 0 && given != classes) {
     throw Error(ErrorCode::kUsage, {{.message = "expected " + std::to_string(classes) +
@@ -98,33 +99,35 @@ void check_rates(const FinetuneSettings& settings) {
       problems.push_back({.message = std::string("expected ") + expected + ", got " + to_json_number(value).dump(),
                           .argument = argument});
   };
-  const double decay = settings.layer_decay;
+  const double decay = settings.rates.layer_decay;
   check(decay > 0 && decay <= 1, "layer_decay", "a number above 0 and at most 1", decay);
-  if (settings.head_learning_rate) {
-    check(*settings.head_learning_rate > 0, "head_learning_rate", "a number above 0", *settings.head_learning_rate);
-    check(settings.learning_rate > 0, "learning_rate", "a number above 0 beside a rate of the head's own",
-          settings.learning_rate);
+  if (settings.rates.head_learning_rate) {
+    check(*settings.rates.head_learning_rate > 0, "head_learning_rate", "a number above 0",
+          *settings.rates.head_learning_rate);
+    check(settings.rates.learning_rate > 0, "learning_rate", "a number above 0 beside a rate of the head's own",
+          settings.rates.learning_rate);
   }
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
 // Scores of documents are compared with each other: how far apart those of two models are says little.
 void check_ranking(const FinetuneSettings& settings) {
-  if (loss_of(*settings.task) != TaskLoss::kRanking) return;
+  if (loss_of(*settings.files.task) != TaskLoss::kRanking) return;
   const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
     throw Error(
         ErrorCode::kUsage,
         {{.message = "expected another task than ranking", .argument = argument, .remedies = std::move(remedies)}});
   };
-  if (!settings.teacher_folder.empty())
+  if (!settings.objective.teacher_folder.empty())
     refuse("teacher",
            {{"write a teacher's scores into the file and learn them with {}", "ranking_loss", "margin-mse"}});
-  if (settings.adversarial) refuse("adversarial", {});
+  if (settings.objective.adversarial) refuse("adversarial", {});
 }
 
 LayerRates rates_of(const FinetuneSettings& settings) {
-  const double own = settings.head_learning_rate ? *settings.head_learning_rate / settings.learning_rate : 1;
-  return {.head = own, .decay = settings.layer_decay};
+  const double own =
+      settings.rates.head_learning_rate ? *settings.rates.head_learning_rate / settings.rates.learning_rate : 1;
+  return {.head = own, .decay = settings.rates.layer_decay};
 }
 
 OptimizerOptions optimizer_of(const FinetuneSettings& settings) {
@@ -146,14 +149,14 @@ struct LossParts {  // of the loss of a micro-batch
 class TaskLearner : public SingleModelLearner {
  public:
   TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
-      : SingleModelLearner(std::move(model), settings.tokenizer(), optimizer_of(settings), place,
-                           settings.training.max_tokens),
+      : SingleModelLearner(std::move(model), settings.start.tokenizer(), optimizer_of(settings), place,
+                           settings.files.training.max_tokens),
         settings_(settings),
         samples_(std::move(samples)),
         batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),
         options_(options_of(settings, samples_)),
-        teacher_(load_teacher(settings, samples_)),
-        evaluation_loss_(settings, samples_.labels) {}
+        teacher_(load_teacher(settings.objective, settings.files, settings.start.tokenizer(), samples_)),
+        evaluation_loss_(settings.files, settings.start.tokenizer(), samples_.labels) {}
 
   int64_t total_steps() const override { return count_steps(settings_, batches_); }
   int64_t evaluation_steps() const override { return batches_.steps_per_epoch(); }
@@ -165,7 +168,7 @@ class TaskLearner : public SingleModelLearner {
     return hashes;
   }
   std::optional<double> guess_loss() const override {
-    const bool is_plain = !settings_.adversarial && !teacher_ && options_.label_smoothing == 0 &&
+    const bool is_plain = !settings_.objective.adversarial && !teacher_ && options_.label_smoothing == 0 &&
                           options_.class_weights_C.empty() && !samples_.has_weights;
     return is_plain ? std::optional(train::guess_loss(samples_)) : std::nullopt;
   }
@@ -173,7 +176,7 @@ class TaskLearner : public SingleModelLearner {
   StepReport step(const StepRequest& request, Sums& sums) override;
   Metrics metrics(const Sums& sums) const override;
   Metrics evaluate(EvaluationPart, const RunHooks& hooks) override {
-    Metrics metrics = evaluate_task(model(), settings_, place_, hooks);
+    Metrics metrics = evaluate_task(model(), settings_.files, settings_.start.tokenizer(), place_, hooks);
     if (metrics.empty()) return metrics;
     const std::optional<double> loss = evaluation_loss_.compute(model(), place_, hooks);
     if (loss) metrics.emplace_back("eval_loss", *loss);
@@ -183,12 +186,12 @@ class TaskLearner : public SingleModelLearner {
   void write_models(const std::string& folder) override {
     SingleModelLearner::write_models(folder);
     const bool has_adapter = model().form.lora && !find_adapter_obstacle(model().form);
-    if (has_adapter) write_adapter(folder + "/adapter", model(), settings_.model_name);
+    if (has_adapter) write_adapter(folder + "/adapter", model(), settings_.start.model_name);
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {
-    const Pipeline pipeline = to_pipeline(model(), settings_.tokenizer(), place_);
-    if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_, hooks))
+    const Pipeline pipeline = to_pipeline(model(), settings_.start.tokenizer(), place_);
+    if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_.files, hooks))
       write_predictions(folder + "/" + kPredictionsName, *predictions);
   }
 
@@ -196,7 +199,7 @@ class TaskLearner : public SingleModelLearner {
   Loss loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts);
   // The part of the loss that is not the task's, as the log has it; empty: there is none.
   std::string other_loss() const {
-    return teacher_ ? "distillation_loss" : settings_.adversarial ? "adversarial_loss" : "";
+    return teacher_ ? "distillation_loss" : settings_.objective.adversarial ? "adversarial_loss" : "";
   }
 
   const FinetuneSettings& settings_;
@@ -211,13 +214,13 @@ class TaskLearner : public SingleModelLearner {
 Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts) {
   if (teacher_) {
     const DistillationLoss result =
-        distillation_loss(model(), *teacher_, place_.compute, batch, options_, settings_.distillation, place);
+        distillation_loss(model(), *teacher_, place_.compute, batch, options_, settings_.objective.distillation, place);
     parts = {result.task, result.distillation};
     return result.loss;
   }
-  if (!settings_.adversarial) return task_loss(model(), place_.compute, batch, options_, place);
+  if (!settings_.objective.adversarial) return task_loss(model(), place_.compute, batch, options_, place);
   const AdversarialLoss result =
-      adversarial_loss(model(), place_.compute, batch, options_, *settings_.adversarial, place);
+      adversarial_loss(model(), place_.compute, batch, options_, *settings_.objective.adversarial, place);
   parts = {result.task, result.adversarial};
   return result.loss;
 }
@@ -234,7 +237,7 @@ StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
       return loss_of(batches[n], place, parts[n]);
     });
   }
-  const double rate = settings_.learning_rate * request.factor;
+  const double rate = settings_.rates.learning_rate * request.factor;
   const StepResult result =
       trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = place_.compute.store});
   add_to_sums(result, rate, sums);
@@ -254,7 +257,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
                   {"labels_per_step", ratio_of(sums, "labels", "steps")}};
   if (samples_.loss != TaskLoss::kScore)
     metrics.insert(metrics.begin() + 1, {"accuracy", ratio_of(sums, "correct", "labels")});
-  if (settings_.head_learning_rate)
+  if (settings_.rates.head_learning_rate)
     metrics.emplace_back("head_learning_rate", sum_of(sums, "learning_rate") * rates_of(settings_).head);
   if (const std::string other = other_loss(); !other.empty()) {
     metrics.emplace_back("task_loss", ratio_of(sums, "task_loss", "divisor"));
@@ -281,19 +284,20 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
   check_rates(settings);
   check_ranking(settings);
-  if (!settings.evaluation.part) check_separate(settings.training.input.files, settings.evaluation.files);
-  const Tokenizer tokenizer = settings.tokenizer().load();
+  if (!settings.files.evaluation.part)
+    check_separate(settings.files.training.input.files, settings.files.evaluation.files);
+  const Tokenizer tokenizer = settings.start.tokenizer().load();
   std::optional<TaskSamples> samples =
-      read_task_samples(*settings.task, settings.training, tokenizer,
-                        {.bad_rows = settings.bad_rows,
+      read_task_samples(*settings.files.task, settings.files.training, tokenizer,
+                        {.bad_rows = settings.files.bad_rows,
                          .on_bad_row = [&](const Error& error) { note_bad_row(error, hooks); },
                          .on_progress =
                              [&](size_t examples, std::optional<double> fraction) {
                                hooks.on_progress({Phase::kReading, examples, 0, fraction});
                              },
                          .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});
-  if (samples && settings.evaluation.part && samples->held_out_labelled == 0)
-    refuse_part(*settings.evaluation.part, *samples);
+  if (samples && settings.files.evaluation.part && samples->held_out_labelled == 0)
+    refuse_part(*settings.files.evaluation.part, *samples);
   return samples;
 }
 

@@ -5,8 +5,8 @@
 #include "deberta/tokenizer.h"
 #include "train/data/task_batches.h"
 #include "train/finetune/settings.h"
-#include "train/run/learner.h"
 #include "train/finetune/task_model.h"
+#include "train/run/learner.h"
 #include "train/step/workplace.h"
 
 namespace deberta::train {

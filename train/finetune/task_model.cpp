@@ -11,10 +11,10 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "heads/head_facts.h"
-#include "train/step/generator_files.h"
-#include "train/step/vocabulary.h"
 #include "train/model/lora.h"
 #include "train/model/parameters.h"
+#include "train/step/generator_files.h"
+#include "train/step/vocabulary.h"
 
 namespace deberta::train {
 namespace {
@@ -65,12 +65,12 @@ bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head,
 }
 
 // What the head is to pool: as asked, else as the model does.
-ClassifierPooling pooling_of(const FinetuneSettings& settings, const ModelConfig& base, Head head) {
-  if (facts_of(head).is_per_sequence()) return settings.pooling.value_or(base.classifier_pooling);
-  if (settings.pooling)
+ClassifierPooling pooling_of(const TaskStart& start, const TaskRow& task, const ModelConfig& base, Head head) {
+  if (facts_of(head).is_per_sequence()) return start.pooling.value_or(base.classifier_pooling);
+  if (start.pooling)
     throw Error(ErrorCode::kUsage, {{.message = "expected a task with a head of sequences, for classes, numbers or "
                                                 "choices, got " +
-                                                std::string(settings.task->name) + ", whose head reads each token",
+                                                std::string(task.name) + ", whose head reads each token",
                                      .argument = "pooling"}});
   return ClassifierPooling::kFirst;
 }
@@ -105,7 +105,8 @@ std::vector<std::string> labels_of(const TaskSamples& samples) {
   return {"LABEL_0"};
 }
 
-ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base, const TaskSamples& samples,
+// `pooling`: of the head.
+ModelConfig config_of(const TaskStart& start, const TaskRow& task, const ModelConfig& base, const TaskSamples& samples,
                       ClassifierPooling pooling) {
   ConfigDocument document(base);
   if (pooling != base.classifier_pooling) {
@@ -113,34 +114,34 @@ ModelConfig config_of(const FinetuneSettings& settings, const ModelConfig& base,
     if (document.has("model_type")) document.set("model_type", to_string(base.layout));  // until it is written
   }
   document.set("architectures", JsonArray{architecture_of(samples.loss)});
-  document.set("finetuning_task", std::string(settings.task->name));
+  document.set("finetuning_task", std::string(task.name));
   const Json problem_type = problem_type_of(samples.loss);
   if (!problem_type.is_null() || document.has("problem_type")) document.set("problem_type", problem_type);
   set_labels(labels_of(samples), document);
-  if (settings.classifier_dropout) document.set("cls_dropout", *settings.classifier_dropout);
+  if (start.classifier_dropout) document.set("cls_dropout", *start.classifier_dropout);
   ModelConfig config = parse_model_config(document.json(), "config of the model");
   config.layout = base.layout;
   return config;
 }
 
 // The rows that the model begins with, where the run adds tokens.
-WordRows make_room_for_tokens(const FinetuneSettings& settings, ModelConfig& config, std::vector<std::string>& notes) {
-  const RunTokenizer of_run = settings.tokenizer();
+WordRows make_room_for_tokens(const TaskStart& start, ModelConfig& config, std::vector<std::string>& notes) {
+  const RunTokenizer of_run = start.tokenizer();
   if (of_run.added.empty()) return {};
   const Tokenizer tokenizer = of_run.load();
   config = with_vocabulary(config, tokenizer, false);
   const WordRows rows =
-      word_rows({.tokenizer = of_run, .weights_folder = settings.model_folder}, tokenizer, [](const std::string&) {});
+      word_rows({.tokenizer = of_run, .weights_folder = start.model_folder}, tokenizer, [](const std::string&) {});
   notes = describe_added(of_run, tokenizer, rows);
   return rows;
 }
 
-void check_base(const ModelConfig& config, const FinetuneSettings& settings) {
+void check_base(const ModelConfig& config, const std::string& folder, size_t max_tokens) {
   if (config.is_causal) {
-    throw Error(ErrorCode::kUsage, settings.model_folder,
+    throw Error(ErrorCode::kUsage, folder,
                 "is_decoder: expected a model that reads both ways, got one whose tokens see only those before them");
   }
-  const auto longest = static_cast<int64_t>(settings.training.max_tokens);
+  const auto longest = static_cast<int64_t>(max_tokens);
   if (config.position_biased_input && config.max_position_embeddings < longest) {
     throw Error(ErrorCode::kUsage,
                 {{.message = "expected at most max_position_embeddings = " +
@@ -176,29 +177,29 @@ std::vector<std::string> begin_anew(Model& model, int64_t count, uint64_t seed) 
 
 }  // namespace
 
-TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples) {
-  ModelConfig base = load_model_config(settings.model_folder + "/config.json");
-  const Checkpoint weights = Checkpoint::open(settings.model_folder);
+TaskModel first_task_model(const TaskStart& start, const TaskFiles& files, uint64_t seed, TaskSamples& samples) {
+  ModelConfig base = load_model_config(start.model_folder + "/config.json");
+  const Checkpoint weights = Checkpoint::open(start.model_folder);
   base.layout = find_layout(base, weights);
-  check_base(base, settings);
+  check_base(base, start.model_folder, files.training.max_tokens);
   ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
-  const ClassifierPooling pooling = pooling_of(settings, base, form.head);
+  const ClassifierPooling pooling = pooling_of(start, *files.task, base, form.head);
   const bool has_new_pooling = facts_of(form.head).is_per_sequence() && pooling != base.classifier_pooling;
-  const bool keeps = !has_new_pooling && keeps_classifier(*settings.task, base, form.head, weights, samples);
-  form.config = config_of(settings, base, samples, pooling);
+  const bool keeps = !has_new_pooling && keeps_classifier(*files.task, base, form.head, weights, samples);
+  form.config = config_of(start, *files.task, base, samples, pooling);
   std::vector<std::string> notes;
-  const WordRows rows = make_room_for_tokens(settings, form.config, notes);
-  if (const auto dropped = describe_dropped(settings.model_folder, weights)) notes.push_back(*dropped);
+  const WordRows rows = make_room_for_tokens(start, form.config, notes);
+  if (const auto dropped = describe_dropped(start.model_folder, weights)) notes.push_back(*dropped);
   form.labels = samples.labels.empty() ? 1 : static_cast<int64_t>(samples.labels.size());
-  form.frozen_layers = settings.frozen_layers;
-  form.lora = settings.lora;
+  form.frozen_layers = start.frozen_layers;
+  form.lora = start.lora;
   TaskModel result{.model = make_model(form), .notes = std::move(notes)};
-  check_new_layers(form, settings.reinit_layers);
-  initialise(result.model, settings.run.seed);
+  check_new_layers(form, start.reinit_layers);
+  initialise(result.model, seed);
   result.new_tensors = load_parameters(
       result.model, weights,
       {.allows_new_head = true, .has_new_classifier = !keeps, .has_new_pooler = has_new_pooling, .rows = rows});
-  result.new_layers = begin_anew(result.model, settings.reinit_layers, settings.run.seed);
+  result.new_layers = begin_anew(result.model, start.reinit_layers, seed);
   begin_lora(result.model);
   return result;
 }

@@ -11,15 +11,15 @@ namespace deberta::train {
 
 struct TaskModel {
   Model model;
-  std::vector<std::string> new_layers = {};   // random, as the settings want it
+  std::vector<std::string> new_layers = {};   // random, as `start` wants it
   std::vector<std::string> new_tensors = {};  // random: the model to begin with has none, or one for other classes
   std::vector<std::string> notes = {};        // of tokens that the run adds, and of what is dropped of a pair
 };
 
-// Where the model to begin with has a classifier for the same classes, it is kept, and `samples` take its order.
-// Throws kUsage for a causal model, for sequences longer than absolute positions and for new layers that there are not
-// or that are frozen, and what reading and word_rows() throw.
-TaskModel first_task_model(const FinetuneSettings& settings, TaskSamples& samples);
+// `seed`: of new weights. Where the model to begin with has a classifier for the same classes, it is kept, and
+// `samples` take its order. Throws kUsage for a causal model, for sequences longer than absolute positions and for new
+// layers that there are not or that are frozen, and what reading and word_rows() throw.
+TaskModel first_task_model(const TaskStart& start, const TaskFiles& files, uint64_t seed, TaskSamples& samples);
 
 // The model of a folder with the head that it has. Throws what reading throws.
 ModelForm find_task_form(const std::string& folder);

@@ -7,8 +7,8 @@
 #include "eval/example_files.h"
 #include "metrics/task_inputs.h"
 #include "metrics/task_rows.h"
-#include "train/run/evaluation.h"
 #include "train/finetune/task_evaluation.h"
+#include "train/run/evaluation.h"
 
 namespace deberta::train {
 namespace {
@@ -29,7 +29,7 @@ struct LabelledRow {
 };
 
 // Of the whole evaluation: the labels of an open set are those of the model.
-std::vector<LabelledRow> read_rows(const FinetuneSettings& settings, const Tokenizer& tokenizer, TaskRows& rows,
+std::vector<LabelledRow> read_rows(const TaskFiles& settings, const Tokenizer& tokenizer, TaskRows& rows,
                                    const RunHooks& hooks) {
   std::vector<LabelledRow> labelled;
   ExampleFiles files(settings.evaluation, *settings.task, [&] { return hooks.stop() == StopRequest::kStop; });
@@ -48,7 +48,7 @@ std::string place_in_report(const std::string& where) {
 
 class Predictor {
  public:
-  Predictor(const Pipeline& pipeline, const FinetuneSettings& settings, const TaskRows& rows)
+  Predictor(const Pipeline& pipeline, const TaskFiles& settings, const TaskRows& rows)
       : pipeline_(pipeline), rules_(settings.evaluation_rules), rows_(rows), task_(*settings.task) {
     predictions_.kind = kind();
     if (kind() == PredictionKind::kScores) predictions_.scores = rows.labels().names();
@@ -107,7 +107,7 @@ class Predictor {
   PredictedRows predictions_;
 };
 
-std::optional<PredictedRows> predict_answers(const Pipeline& pipeline, const FinetuneSettings& settings,
+std::optional<PredictedRows> predict_answers(const Pipeline& pipeline, const TaskFiles& settings,
                                              const RunHooks& hooks) {
   const TaskRow& task = *settings.task;
   const bool is_open = task.target == TaskTarget::kClass && task.labels.empty();
@@ -124,8 +124,7 @@ std::optional<PredictedRows> predict_answers(const Pipeline& pipeline, const Fin
   return predictor.take();
 }
 
-std::optional<PredictedRows> predict_tags(const Pipeline& pipeline, const FinetuneSettings& settings,
-                                          const RunHooks& hooks) {
+std::optional<PredictedRows> predict_tags(const Pipeline& pipeline, const TaskFiles& settings, const RunHooks& hooks) {
   PredictedRows predictions{.kind = PredictionKind::kTags};
   EvalResult result;
   try {
@@ -146,8 +145,7 @@ std::optional<PredictedRows> predict_tags(const Pipeline& pipeline, const Finetu
 
 }  // namespace
 
-std::optional<PredictedRows> predict_rows(const Pipeline& pipeline, const FinetuneSettings& settings,
-                                          const RunHooks& hooks) {
+std::optional<PredictedRows> predict_rows(const Pipeline& pipeline, const TaskFiles& settings, const RunHooks& hooks) {
   const TaskRow& task = *settings.task;
   if (settings.evaluation.files.empty()) return std::nullopt;
   if (task.kind == TaskKind::kTokens) return predict_tags(pipeline, settings, hooks);

@@ -7,26 +7,26 @@
 #include "base/sha256.h"
 #include "deberta/error.h"
 #include "train/finetune/task_model.h"
-#include "train/step/vocabulary.h"
 #include "train/model/parameters.h"
 #include "train/objectives/task_check.h"
+#include "train/step/vocabulary.h"
 
 namespace deberta::train {
 namespace {
 
 // Of the teacher's logits, for each class of the samples.
-std::vector<int64_t> columns_of(const FinetuneSettings& settings, const ModelConfig& config,
+std::vector<int64_t> columns_of(const std::string& folder, const TaskRow& task, const ModelConfig& config,
                                 const TaskSamples& samples) {
   if (samples.labels.empty()) return {};
   try {
-    const std::vector<int32_t> places = places_of_labels(*settings.task, config.labels, samples);
+    const std::vector<int32_t> places = places_of_labels(task, config.labels, samples);
     return {places.begin(), places.end()};
   } catch (const Error&) {
     std::string expected, got;
     for (const std::string& name : samples.labels) expected += (expected.empty() ? "" : ", ") + name;
     for (const std::string& name : config.labels) got += (got.empty() ? "" : ", ") + name;
     throw Error(ErrorCode::kTask,
-                {{.where = settings.teacher_folder,
+                {{.where = folder,
                   .message = std::string("id2label: expected the ") +
                              (samples.loss == TaskLoss::kScore ? "scores" : "classes") + " of the files, " + expected +
                              ", got " + (got.empty() ? "none" : got)}});
@@ -43,11 +43,11 @@ void check_head(const std::string& folder, const ModelForm& form, const TaskSamp
     throw Error(ErrorCode::kTask, folder, "head: expected one score, got " + std::to_string(form.labels));
 }
 
-void check_length(const FinetuneSettings& settings, const ModelConfig& config) {
-  const auto longest = static_cast<int64_t>(settings.training.max_tokens);
+void check_length(const std::string& folder, const ModelConfig& config, size_t max_tokens) {
+  const auto longest = static_cast<int64_t>(max_tokens);
   if (!config.position_biased_input || config.max_position_embeddings >= longest) return;
   throw Error(ErrorCode::kUsage,
-              {{.where = settings.teacher_folder,
+              {{.where = folder,
                 .message = "expected at most max_position_embeddings = " +
                            std::to_string(config.max_position_embeddings) + ", got " + std::to_string(longest),
                 .argument = "max_tokens"}});
@@ -55,17 +55,18 @@ void check_length(const FinetuneSettings& settings, const ModelConfig& config) {
 
 }  // namespace
 
-std::optional<Teacher> load_teacher(const FinetuneSettings& settings, const TaskSamples& samples) {
-  const std::string& folder = settings.teacher_folder;
+std::optional<Teacher> load_teacher(const TaskObjective& objective, const TaskFiles& files,
+                                    const RunTokenizer& tokenizer, const TaskSamples& samples) {
+  const std::string& folder = objective.teacher_folder;
   if (folder.empty()) return std::nullopt;
-  if (settings.adversarial)
+  if (objective.adversarial)
     throw Error(ErrorCode::kUsage,
                 {{.message = "expected this or adversarial training, got both", .argument = "teacher"}});
   const ModelForm form = find_task_form(folder);
   check_head(folder, form, samples);
-  check_length(settings, form.config);
-  check_pieces_of_teacher(folder, settings.tokenizer());
-  return Teacher{.model = load_task_model(folder), .columns_C = columns_of(settings, form.config, samples)};
+  check_length(folder, form.config, files.training.max_tokens);
+  check_pieces_of_teacher(folder, tokenizer);
+  return Teacher{.model = load_task_model(folder), .columns_C = columns_of(folder, *files.task, form.config, samples)};
 }
 
 std::string hash_of(Teacher& teacher) {

@@ -1,7 +1,7 @@
 // Convolution, dropout, activation, then residual, norm and mask, in this order.
 #include "train/model/convolution.h"
 
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "train/ops/activation.h"
 #include "train/ops/convolution.h"
 #include "train/ops/dropout.h"

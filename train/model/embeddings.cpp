@@ -31,7 +31,7 @@ void visit(Embeddings& e, const ModelForm& form, const Visit& each) {
 
 at::Tensor sum_embeddings(const Pass& pass, const Embeddings& e) {
   const ModelConfig& c = pass.form.config;
-  // The padding id has a zero row that stays zero: no gradient through the lookup.
+  // The padding id's row gets no gradient through the lookup; the tied output layer of a language model gives it one.
   at::Tensor x = embedding(pass.compute, e.word_VE, pass.ids_T, c.pad_token_id);
   if (e.type_YE.defined()) x = x + embedding(pass.compute, e.type_YE, pass.type_ids_T);
   if (c.position_biased_input) x = x + embedding(pass.compute, e.position_PE, pass.position_ids_T);

@@ -1,7 +1,7 @@
 // Both linear layers as one operation, within the norm and residual of block.h.
 #include "train/model/feed_forward.h"
 
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "train/model/block.h"
 #include "train/ops/feed_forward.h"
 

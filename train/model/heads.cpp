@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deberta/error.h"
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "train/model/model.h"
 #include "train/ops/activation.h"
 #include "train/ops/dropout.h"

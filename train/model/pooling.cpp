@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "train/ops/kernel_call.h"
 
 namespace deberta::train {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "train/data/refuse_argument.h"
+#include "base/refuse_argument.h"
 
 namespace deberta::train {
 namespace {
@@ -91,7 +91,7 @@ MaskOptions masks_of(const BatchSettings& settings, Objective objective) {
 
 std::unique_ptr<BatchStream> BatchStream::open(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                                const Parallel& parallel, const RunHooks& hooks) {
-  std::optional<Corpora> corpora = 
+  std::optional<Corpora> corpora =
       open_corpora(settings.corpus, settings.start.tokenizer_folder, tokenizer, parallel, hooks);
   if (!corpora) return nullptr;
   return std::make_unique<BatchStream>(settings, std::move(*corpora), pieces_of(tokenizer));

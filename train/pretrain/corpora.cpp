@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "base/refuse_argument.h"
 #include "base/sha256.h"
-#include "train/data/refuse_argument.h"
 #include "train/data/token_cache.h"
 
 namespace deberta::train {

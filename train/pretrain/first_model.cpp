@@ -78,10 +78,9 @@ WordRows rows_of_run(const ModelStart& start, const Tokenizer& tokenizer, const 
   const RunTokenizer of_run = start.tokenizer();
   WordRows rows;
   if (!start.model_folder.empty()) {
-    rows = word_rows({.tokenizer = of_run,
-                      .weights_folder = start.model_folder,
-                      .has_new_embeddings = start.has_new_embeddings},
-                     tokenizer, note);
+    rows = word_rows(
+        {.tokenizer = of_run, .weights_folder = start.model_folder, .has_new_embeddings = start.has_new_embeddings},
+        tokenizer, note);
   }
   for (const std::string& line : describe_added(of_run, tokenizer, rows)) note(line);
   return rows;

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/refuse_argument.h"
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
@@ -20,10 +21,9 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "heads/head_facts.h"
-#include "train/data/refuse_argument.h"
+#include "train/model/parameters.h"
 #include "train/step/generator_files.h"
 #include "train/step/vocabulary.h"
-#include "train/model/parameters.h"
 
 namespace deberta::train {
 namespace {

@@ -4,12 +4,12 @@
 #include <functional>
 #include <utility>
 
+#include "train/objectives/language_model.h"
 #include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_model.h"
 #include "train/pretrain/language_evaluation.h"
 #include "train/step/single_model_learner.h"
 #include "train/step/step_sums.h"
-#include "train/objectives/language_model.h"
 
 namespace deberta::train {
 namespace {
@@ -64,9 +64,9 @@ StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
 
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
                                                const Workplace& place, const RunHooks& hooks) {
-  Model model = first_model(
-      settings.start, tokenizer,
-      {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
+  Model model =
+      first_model(settings.start, tokenizer,
+                  {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
   std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   return std::make_unique<LanguageLearner>(settings, place, std::move(batches), std::move(model));

@@ -11,15 +11,15 @@
 #include "checkpoint/tensor.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/objectives/language_model.h"
 #include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_pair.h"
 #include "train/pretrain/language_evaluation.h"
-#include "train/step/model_files.h"
 #include "train/pretrain/pair_difference.h"
 #include "train/pretrain/pair_metrics.h"
+#include "train/step/model_files.h"
 #include "train/step/step_sums.h"
 #include "train/step/vocabulary.h"
-#include "train/objectives/language_model.h"
 
 namespace deberta::train {
 namespace {
@@ -142,8 +142,9 @@ StepReport PairLearner::step_pair(const StepRequest& request, std::span<const Tr
     effect.helps() ? hooks_.on_note(effect.describe()) : warn(effect.describe());
   }
   const double rate = settings_.learning_rate * request.factor;
-  const double own =
-      options().is_joint || settings_.pair.discriminator_rate == 0 ? rate : settings_.pair.discriminator_rate * request.factor;
+  const double own = options().is_joint || settings_.pair.discriminator_rate == 0
+                         ? rate
+                         : settings_.pair.discriminator_rate * request.factor;
   const PairStep result =
       pair_->step(batches, place, {.rate = rate, .discriminator_rate = own, .max_norm = request.max_norm},
                   {.check_stop = request.check_stop});

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "deberta/tokenizer.h"
-#include "train/run/learner.h"
 #include "train/pretrain/settings.h"
+#include "train/run/learner.h"
 #include "train/step/workplace.h"
 
 namespace deberta::train {

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "deberta/tokenizer.h"
-#include "train/run/batch_size_search.h"
+#include "train/model/parameters.h"
 #include "train/pretrain/batch_stream.h"
 #include "train/pretrain/first_model.h"
 #include "train/pretrain/first_pair.h"
 #include "train/pretrain/language_learner.h"
 #include "train/pretrain/pair_learner.h"
+#include "train/run/batch_size_search.h"
 #include "train/step/workplace.h"
-#include "train/model/parameters.h"
 
 namespace deberta::train {
 namespace {

@@ -22,7 +22,8 @@ RunResult pretrain(const PretrainSettings& settings, const RunHooks& hooks);
 // Steps at many learning rates, of which nothing is kept; nothing once stopped.
 std::optional<RateSearch> search_rates(const PretrainSettings& settings, const RunHooks& hooks);
 
-// The fewest micro-batches of a step, at least settings.batches.accumulation, that memory has room for; nothing once stopped.
+// The fewest micro-batches of a step, at least settings.batches.accumulation, that memory has room for; nothing once
+// stopped.
 std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks);
 
 // What a run reads of one corpus.

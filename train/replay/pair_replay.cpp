@@ -10,11 +10,11 @@
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/model/parameters.h"
+#include "train/replay/replay_files.h"
 #include "train/step/generator_files.h"
 #include "train/step/pair_trainer.h"
-#include "train/replay/replay_files.h"
 #include "train/step/workplace.h"
-#include "train/model/parameters.h"
 
 namespace deberta::train {
 namespace {

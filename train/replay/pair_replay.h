@@ -1,7 +1,7 @@
 // A replay (replay_run.h) of replaced-token detection.
 #pragma once
-#include "train/run/hooks.h"
 #include "train/replay/replay_run.h"
+#include "train/run/hooks.h"
 
 namespace deberta::train {
 

@@ -7,12 +7,12 @@
 #include "checkpoint/tensor_table.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
+#include "train/objectives/language_model.h"
 #include "train/replay/pair_replay.h"
 #include "train/replay/replay_files.h"
 #include "train/replay/task_replay.h"
 #include "train/step/trainer.h"
 #include "train/step/workplace.h"
-#include "train/objectives/language_model.h"
 
 namespace deberta::train {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "train/pretrain/settings.h"
 #include "train/objectives/distillation.h"
 #include "train/objectives/perturbation.h"
+#include "train/pretrain/settings.h"
 
 namespace deberta::train {
 

@@ -10,8 +10,8 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "train/finetune/task_model.h"
-#include "train/step/workplace.h"
 #include "train/objectives/task.h"
+#include "train/step/workplace.h"
 
 namespace deberta::train {
 namespace {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "train/run/hooks.h"
 #include "train/replay/replay_files.h"
 #include "train/replay/replay_run.h"
+#include "train/run/hooks.h"
 #include "train/step/trainer.h"
 
 namespace deberta::train {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/run/hooks.h"
 #include "train/report/event_file.h"
+#include "train/run/hooks.h"
 #include "train/state/event_log.h"
 #include "train/state/metrics_log.h"
 #include "train/state/run_folder.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "train/data/refuse_argument.h"
+#include "base/refuse_argument.h"
 
 namespace deberta::train {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "train/optim/schedules.h"
 #include "train/run/hooks.h"
 #include "train/run/learner.h"
-#include "train/optim/schedules.h"
 
 namespace deberta::train {
 

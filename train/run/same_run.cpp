@@ -8,8 +8,8 @@
 
 #include "base/checked.h"
 #include "base/nearest.h"
+#include "base/refuse_argument.h"
 #include "deberta/error.h"
-#include "train/data/refuse_argument.h"
 
 namespace deberta::train {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "checkpoint/manifest_writer.h"
 #include "deberta/pipeline.h"
+#include "train/model/model.h"
 #include "train/step/run_tokenizer.h"
 #include "train/step/workplace.h"
-#include "train/model/model.h"
 
 namespace deberta::train {
 

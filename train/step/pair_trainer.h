@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "train/objectives/replaced_tokens.h"
 #include "train/step/parameter_group.h"
 #include "train/step/trainer.h"
-#include "train/objectives/replaced_tokens.h"
 
 namespace deberta::train {
 

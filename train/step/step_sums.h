@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "train/objectives/batch.h"
 #include "train/run/learner.h"
 #include "train/run/sums.h"
 #include "train/step/trainer.h"
-#include "train/objectives/batch.h"
 
 namespace deberta::train {
 

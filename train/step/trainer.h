@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 
-#include "train/step/parameter_group.h"
 #include "train/objectives/loss.h"
 #include "train/ops/compute.h"
+#include "train/step/parameter_group.h"
 
 namespace deberta::train {
 

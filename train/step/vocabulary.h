@@ -8,8 +8,8 @@
 
 #include "deberta/config.h"
 #include "deberta/tokenizer.h"
-#include "train/step/run_tokenizer.h"
 #include "train/model/parameters.h"
+#include "train/step/run_tokenizer.h"
 
 namespace deberta::train {
 

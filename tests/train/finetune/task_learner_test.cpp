@@ -41,9 +41,8 @@ struct Step {
 Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weights) {
   FinetuneSettings settings{.steps = 1,
                             .samples_per_step = 4,
-                            .class_weights = weights,
-                            .balances_classes = is_balanced,
-                            .learning_rate = 1e-3};
+                            .objective = {.class_weights = weights, .balances_classes = is_balanced},
+                            .rates = {.learning_rate = 1e-3}};
   const Workplace place({.threads = 1});
   Model model = test::small_model(loss == TaskLoss::kClass ? Head::kSequence : Head::kToken, 5, 3);
   const std::unique_ptr<Learner> learner = make_task_learner(settings, unequal_samples(loss), std::move(model), place);
@@ -68,7 +67,7 @@ TEST(TaskLearner, BalancedClassesWeighByTheInverseOfTheirCounts) {
 
 Step weighted_step(std::vector<float> weights, size_t accumulation) {
   const FinetuneSettings settings{
-      .steps = 1, .samples_per_step = 4, .accumulation = accumulation, .learning_rate = 1e-3};
+      .steps = 1, .samples_per_step = 4, .accumulation = accumulation, .rates = {.learning_rate = 1e-3}};
   const Workplace place({.threads = 1});
   TaskSamples samples = unequal_samples(TaskLoss::kClass);
   samples.has_weights = !weights.empty();
@@ -103,19 +102,11 @@ TEST(TaskLearner, WeightsAreOfTheRun) {
   EXPECT_NE(weighted_step({1, 1, 1, 1}, 1).hash, weighted_step({}, 1).hash);
 }
 
-struct Rates {
-  double all = 1e-3;
-  std::optional<double> head = std::nullopt;
-  double decay = 1;
-};
+constexpr double kRate = 1e-3;
 
 // The moments after a step at that part of the rates, and one more: they show where the first has moved the weights.
-Step second_step(const Rates& rates, double factor = 1) {
-  const FinetuneSettings settings{.steps = 2,
-                                  .samples_per_step = 4,
-                                  .learning_rate = rates.all,
-                                  .head_learning_rate = rates.head,
-                                  .layer_decay = rates.decay};
+Step second_step(const TaskRates& rates, double factor = 1) {
+  const FinetuneSettings settings{.steps = 2, .samples_per_step = 4, .rates = rates};
   const Workplace place({.threads = 1});
   const std::unique_ptr<Learner> learner =
       make_task_learner(settings, unequal_samples(TaskLoss::kClass), test::small_model(Head::kSequence, 5, 3), place);
@@ -129,11 +120,12 @@ Step second_step(const Rates& rates, double factor = 1) {
 }
 
 TEST(TaskLearner, TheHeadsRateIsItsOwnTimesTheScheduleWhateverTheOtherIs) {
-  const Step plain = second_step({}), own = second_step({.head = 4e-3});
-  EXPECT_EQ(second_step({.head = 1e-3}).moments, plain.moments);
+  const Step plain = second_step({.learning_rate = kRate}),
+             own = second_step({.learning_rate = kRate, .head_learning_rate = 4e-3});
+  EXPECT_EQ(second_step({.learning_rate = kRate, .head_learning_rate = kRate}).moments, plain.moments);
   EXPECT_NE(own.moments, plain.moments);
-  EXPECT_EQ(second_step({.all = 2e-3, .head = 8e-3}, .5).moments, own.moments);
-  const Metrics metrics = second_step({.head = 4e-3}, .25).metrics;
+  EXPECT_EQ(second_step({.learning_rate = 2e-3, .head_learning_rate = 8e-3}, .5).moments, own.moments);
+  const Metrics metrics = second_step({.learning_rate = kRate, .head_learning_rate = 4e-3}, .25).metrics;
   const auto logged = std::ranges::find(metrics, "head_learning_rate", &Metrics::value_type::first);
   ASSERT_NE(logged, metrics.end());
   EXPECT_DOUBLE_EQ(logged->second, 1e-3);
@@ -141,20 +133,17 @@ TEST(TaskLearner, TheHeadsRateIsItsOwnTimesTheScheduleWhateverTheOtherIs) {
 }
 
 TEST(TaskLearner, LayersBelowTheHeadHaveTheDecayedRate) {
-  const Step decayed = second_step({.decay = .5});
-  EXPECT_NE(decayed.moments, second_step({}).moments);
-  EXPECT_NE(decayed.moments, second_step({.all = 5e-4}).moments);
+  const Step decayed = second_step({.learning_rate = kRate, .layer_decay = .5});
+  EXPECT_NE(decayed.moments, second_step({.learning_rate = kRate}).moments);
+  EXPECT_NE(decayed.moments, second_step({.learning_rate = 5e-4}).moments);
 }
 
 TEST(TaskLearner, RatesThatCannotBeAreRefusedBeforeAFileIsRead) {
-  const auto read = [](const Rates& rates) {
-    return read_training({.learning_rate = rates.all, .head_learning_rate = rates.head, .layer_decay = rates.decay},
-                         {});
-  };
+  const auto read = [](const TaskRates& rates) { return read_training({.rates = rates}, {}); };
   for (const double decay : {0.0, -.5, 1.5, std::nan("")})
-    EXPECT_ERROR(read({.decay = decay}), kUsage, "layer_decay: expected a number above 0 and at most 1, got ");
-  EXPECT_ERROR(read({.head = 0}), kUsage, "head_learning_rate: expected a number above 0, got 0");
-  EXPECT_ERROR(read({.all = 0, .head = 1e-3}), kUsage,
+    EXPECT_ERROR(read({.layer_decay = decay}), kUsage, "layer_decay: expected a number above 0 and at most 1, got ");
+  EXPECT_ERROR(read({.head_learning_rate = 0}), kUsage, "head_learning_rate: expected a number above 0, got 0");
+  EXPECT_ERROR(read({.learning_rate = 0, .head_learning_rate = 1e-3}), kUsage,
                "learning_rate: expected a number above 0 beside a rate of the head's own, got 0");
 }
 

@@ -23,15 +23,15 @@ class TaskModelTest : public testing::Test {
     config_.layout = Layout::kV2;
     write();
     settings_.run.seed = 7;
-    settings_.task = &find_task("classification");
-    settings_.model_folder = folder_.path();
-    settings_.training.max_tokens = 16;
+    settings_.files.task = &find_task("classification");
+    settings_.start.model_folder = folder_.path();
+    settings_.files.training.max_tokens = 16;
   }
 
   void write() { write_tiny_model(folder_.path(), config_, Head::kSequence, 3); }
   TaskModel first() {
     samples_ = {.loss = TaskLoss::kClass, .labels = {"a", "b", "c"}};
-    return first_task_model(settings_, samples_);
+    return first_task_model(settings_.start, settings_.files, settings_.run.seed, samples_);
   }
 
   TemporaryFolder folder_;
@@ -50,7 +50,7 @@ at::Tensor tensor_of(Model& model, const std::string& name) {
 
 TEST_F(TaskModelTest, TheLastLayersBeginAsThoseOfANewModelOfTheSeed) {
   TaskModel kept = first();
-  settings_.reinit_layers = 1;
+  settings_.start.reinit_layers = 1;
   TaskModel found = first();
   EXPECT_EQ(found.new_layers, (std::vector<std::string>{"encoder.layer.1"}));
   Model random = make_model(found.model.form);
@@ -61,13 +61,13 @@ TEST_F(TaskModelTest, TheLastLayersBeginAsThoseOfANewModelOfTheSeed) {
   });
   const std::string query = "encoder.layer.1.attention.self.query_proj.weight";
   EXPECT_FALSE(tensor_of(found.model, query).equal(tensor_of(kept.model, query)));
-  settings_.reinit_layers = 2;
+  settings_.start.reinit_layers = 2;
   EXPECT_EQ(first().new_layers, (std::vector<std::string>{"encoder.layer.0", "encoder.layer.1"}));
 }
 
 // As LABEL_0 and so on say nothing, they are those of the files in their order.
 TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
-  settings_.task = &find_task("regression");
+  settings_.files.task = &find_task("regression");
   const auto first_of = [&](ProblemType type, std::vector<std::string> names) {
     config_.labels = std::move(names);
     write();
@@ -76,7 +76,7 @@ TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
     write_text(folder_.path("config.json"),
                "{\"problem_type\": \"" + std::string(to_string(type)) + "\"," + text.substr(1));
     samples_ = {.loss = TaskLoss::kScore, .labels = {"a", "b", "c"}, .samples = {{.values = {1, 2, 3}}}};
-    return first_task_model(settings_, samples_);
+    return first_task_model(settings_.start, settings_.files, settings_.run.seed, samples_);
   };
   TaskModel kept = first_of(ProblemType::kRegression, {"c", "a", "b"});
   EXPECT_TRUE(kept.new_tensors.empty());
@@ -93,14 +93,14 @@ TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
 }
 
 TEST_F(TaskModelTest, NewLayersThatThereAreNotOrThatAreFrozenAreRefused) {
-  settings_.reinit_layers = 3;
+  settings_.start.reinit_layers = 3;
   EXPECT_ERROR(first(), kUsage, "reinit_layers: expected at most 2, the layers that there are, got 3");
-  settings_.reinit_layers = -1;
+  settings_.start.reinit_layers = -1;
   EXPECT_ERROR(first(), kUsage, "reinit_layers: expected at most 2");
-  settings_.frozen_layers = 1;
-  settings_.reinit_layers = 2;
+  settings_.start.frozen_layers = 1;
+  settings_.start.reinit_layers = 2;
   EXPECT_ERROR(first(), kUsage, "reinit_layers: expected at most 1, the layers that are not frozen, got 2");
-  settings_.reinit_layers = 1;
+  settings_.start.reinit_layers = 1;
   EXPECT_EQ(first().new_layers.size(), 1U);
 }
 
@@ -108,33 +108,33 @@ TEST_F(TaskModelTest, AnotherPoolingBeginsWithANewHeadAndTheSameOneKeepsIt) {
   using Names = std::vector<std::string>;
   const Names dense = {"pooler.dense.weight", "pooler.dense.bias", "classifier.weight", "classifier.bias"};
   EXPECT_EQ(first().new_tensors, Names());
-  settings_.pooling = ClassifierPooling::kMean;
+  settings_.start.pooling = ClassifierPooling::kMean;
   TaskModel mean = first();
   EXPECT_EQ(mean.new_tensors, dense);
   EXPECT_EQ(mean.model.form.config.classifier_pooling, ClassifierPooling::kMean);
   config_.classifier_pooling = ClassifierPooling::kAttention;
   write();
-  settings_.pooling.reset();
+  settings_.start.pooling.reset();
   TaskModel kept = first();
   EXPECT_EQ(kept.new_tensors, Names());
   EXPECT_EQ(kept.model.form.config.classifier_pooling, ClassifierPooling::kAttention);
   EXPECT_GT(tensor_of(kept.model, "pooler.attention.weight").abs().max().item<float>(), 0);
-  settings_.pooling = ClassifierPooling::kAttention;
+  settings_.start.pooling = ClassifierPooling::kAttention;
   EXPECT_EQ(first().new_tensors, Names());
-  settings_.pooling = ClassifierPooling::kFirst;
+  settings_.start.pooling = ClassifierPooling::kFirst;
   EXPECT_EQ(first().new_tensors, dense);
 }
 
 TEST_F(TaskModelTest, PoolingIsForHeadsOfSequences) {
-  settings_.task = &find_task("ner");
+  settings_.files.task = &find_task("ner");
   const auto tokens = [&] {
     samples_ = {.loss = TaskLoss::kTokens, .labels = {"O", "B-A", "I-A"}};
-    return first_task_model(settings_, samples_);
+    return first_task_model(settings_.start, settings_.files, settings_.run.seed, samples_);
   };
   config_.classifier_pooling = ClassifierPooling::kAttention;
   write();
   EXPECT_EQ(tokens().model.form.config.classifier_pooling, ClassifierPooling::kFirst);
-  settings_.pooling = ClassifierPooling::kMean;
+  settings_.start.pooling = ClassifierPooling::kMean;
   EXPECT_ERROR(tokens(), kUsage,
                "pooling: expected a task with a head of sequences, for classes, numbers or choices, got ner");
 }

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 #include "train/model/model_case.h"
 #include "train/ops/activation.h"
 #include "train/ops/attention.h"

@@ -52,7 +52,7 @@ class PairLearnerTest : public testing::Test {
     settings_.corpus.cache_folder = folder_.path("cache");
     settings_.start.tokenizer_folder = folder_.path("tokenizer");
     settings_.start.new_model.overrides = {"num_hidden_layers=4", "hidden_size=16", "num_attention_heads=2",
-                                     "position_buckets=8"};
+                                           "position_buckets=8"};
     settings_.start.objective = Objective::kReplaced;
     settings_.batches.length.steps = 8;
     settings_.batches.max_tokens = 16;
@@ -160,8 +160,7 @@ TEST_F(PairLearnerTest, ADiscriminatorWaitsWithItsTablesWhileTheGeneratorIsTrain
   const std::string waiting = save(*learner, "waiting", 3);
   EXPECT_EQ(numbers(waiting + "/discriminator", kWords), before);
   EXPECT_TRUE(numbers(waiting + "/discriminator", kDifference).empty());
-  EXPECT_GT(worst_difference(numbers(waiting + "/generator", kWords),
-                             numbers(settings_.pair.generator_folder, kWords)),
+  EXPECT_GT(worst_difference(numbers(waiting + "/generator", kWords), numbers(settings_.pair.generator_folder, kWords)),
             1e-2f);
   EXPECT_EQ(run(*learner, 3, 1, 0).count("discriminator_loss"), 1u);
   EXPECT_LE(worst_difference(numbers(save(*learner, "pair", 4) + "/discriminator", kWords), before), 1e-7f);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "support/torch_numbers.h"
-#include "train/step/trainer.h"
-#include "train/step/trainer_case.h"
 #include "train/model/lora.h"
 #include "train/objectives/language_model.h"
+#include "train/step/trainer.h"
+#include "train/step/trainer_case.h"
 
 namespace deberta::train::lora_trainer_test {
 namespace {

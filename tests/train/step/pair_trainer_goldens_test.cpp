@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "train/step/pair_trainer.h"
 #include "train/objectives/original_case.h"
 #include "train/optim/schedules.h"
+#include "train/step/pair_trainer.h"
 
 namespace deberta::train::pair_trainer_goldens_test {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 
-#include "train/pretrain/new_model.h"
 #include "train/model/parameters.h"
 #include "train/objectives/batch.h"
+#include "train/pretrain/new_model.h"
 
 namespace deberta::test {
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "train/step/trainer_case.h"
 #include "train/objectives/language_model.h"
 #include "train/ops/packed_store.h"
+#include "train/step/trainer_case.h"
 
 namespace deberta::train::trainer_test {
 namespace {

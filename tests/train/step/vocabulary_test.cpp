@@ -11,11 +11,11 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
+#include "train/finetune/task_model.h"
+#include "train/model/parameters.h"
 #include "train/pretrain/first_model.h"
 #include "train/step/model_files.h"
-#include "train/finetune/task_model.h"
 #include "train/step/vocabulary.h"
-#include "train/model/parameters.h"
 
 namespace deberta::train::vocabulary_test {
 namespace {
@@ -90,9 +90,9 @@ class OtherPiecesTest : public VocabularyTest {
   }
   Model make() {
     return first_model(start_, start_.tokenizer().load(),
-                       {.longest = kBeginning.longest,
-                        .seed = kBeginning.seed,
-                        .note = [&](const std::string& note) { notes_ += note + "\n"; }});
+                       {.longest = kBeginning.longest, .seed = kBeginning.seed, .note = [&](const std::string& note) {
+                          notes_ += note + "\n";
+                        }});
   }
 
   ModelStart start_;
@@ -188,13 +188,12 @@ TEST_F(OtherPiecesTest, ATableWithoutRowsToSpareGrows) {
 }
 
 TEST_F(VocabularyTest, BeyondTheTokenizerStaysInFineTuning) {
-  FinetuneSettings settings;
-  settings.task = &find_task("rte");
-  settings.model_folder = folder_.path();
-  settings.training.max_tokens = 16;
+  TaskFiles files;
+  files.task = &find_task("rte");
+  files.training.max_tokens = 16;
   TaskSamples samples;
   samples.labels = {"not_entailment", "entailment"};
-  Model model = first_task_model(settings, samples).model;
+  Model model = first_task_model({.model_folder = folder_.path()}, files, kBeginning.seed, samples).model;
   expect_round_trip(model);
 }
 

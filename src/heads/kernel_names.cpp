@@ -1,5 +1,5 @@
 // One switch over all activations, so that a new one fails to compile until the kernels have it.
-#include "engine/activation.h"
+#include "heads/kernel_names.h"
 
 namespace deberta {
 

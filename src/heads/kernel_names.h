@@ -1,4 +1,5 @@
-// What a configuration names, as the kernels name it.
+// The activations and poolings that a configuration names, as the kernels name them. The engine and the trainer both
+// ask.
 #pragma once
 #include "deberta/config.h"
 #include "kernels/activation.h"
