@@ -1,4 +1,4 @@
-// The verb `ablate`: starts the runs of a plan, and says what their options mean. train/ablation/runner.h runs the plan.
+// The verb `ablate`: starts the runs of a plan and says what their options mean; train/ablation/runner.h has the plan.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -90,15 +90,16 @@ int run_ablate(const Options& options) {
     printer.clear();
     cli::note(text);
   };
-  const AblationHooks hooks{
-      .check_options = check_options,
-      .pretraining_facts = pretraining_facts,
-      .run = [&](const CellRun& run,
-                 const auto& on_progress) { return run_child(words_of(run, given.threads), run.log, on_progress); },
-      .on_begin = [&](size_t done, double fraction) { printer.begin(done, 0, fraction); },
-      .on_progress = [&](size_t done, double fraction) { printer.update(done, 0, fraction); },
-      .on_note = say,
-      .is_stopped = [] { return cli::interrupted() != 0; }};
+  const auto start = [&](const CellRun& run, const auto& on_progress) {
+    return run_child(words_of(run, given.threads), run.log, on_progress);
+  };
+  const AblationHooks hooks{.check_options = check_options,
+                            .pretraining_facts = pretraining_facts,
+                            .run = start,
+                            .on_begin = [&](size_t done, double fraction) { printer.begin(done, 0, fraction); },
+                            .on_progress = [&](size_t done, double fraction) { printer.update(done, 0, fraction); },
+                            .on_note = say,
+                            .is_stopped = [] { return cli::interrupted() != 0; }};
   const AblationSettings settings{
       .output = given.output_dir, .results = given.results, .tables_only = given.tables_only};
   if (run_ablation(plan, settings, hooks)) return 0;

@@ -78,11 +78,10 @@ std::vector<float> balanced_weights(const TaskSamples& samples) {
   return weights;
 }
 
-TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samples) {
+TaskOptions options_of(const TaskObjective& objective, const TaskSamples& samples) {
   TaskOptions options{
-      .loss = samples.loss, .label_smoothing = settings.objective.label_smoothing, .ranking = samples.ranking.loss};
-  options.class_weights_C =
-      settings.objective.balances_classes ? balanced_weights(samples) : settings.objective.class_weights;
+      .loss = samples.loss, .label_smoothing = objective.label_smoothing, .ranking = samples.ranking.loss};
+  options.class_weights_C = objective.balances_classes ? balanced_weights(samples) : objective.class_weights;
   const size_t given = options.class_weights_C.size(), classes = samples.labels.size();
   if (given > 0 && given != classes) {
     throw Error(ErrorCode::kUsage, {{.message = "expected " + std::to_string(classes) +
@@ -92,47 +91,45 @@ TaskOptions options_of(const FinetuneSettings& settings, const TaskSamples& samp
   return options;
 }
 
-void check_rates(const FinetuneSettings& settings) {
+void check_rates(const TaskRates& rates) {
   std::vector<Problem> problems;
   const auto check = [&](bool is_right, const char* argument, const char* expected, double value) {
     if (!is_right)
       problems.push_back({.message = std::string("expected ") + expected + ", got " + to_json_number(value).dump(),
                           .argument = argument});
   };
-  const double decay = settings.rates.layer_decay;
+  const double decay = rates.layer_decay;
   check(decay > 0 && decay <= 1, "layer_decay", "a number above 0 and at most 1", decay);
-  if (settings.rates.head_learning_rate) {
-    check(*settings.rates.head_learning_rate > 0, "head_learning_rate", "a number above 0",
-          *settings.rates.head_learning_rate);
-    check(settings.rates.learning_rate > 0, "learning_rate", "a number above 0 beside a rate of the head's own",
-          settings.rates.learning_rate);
+  if (rates.head_learning_rate) {
+    check(*rates.head_learning_rate > 0, "head_learning_rate", "a number above 0", *rates.head_learning_rate);
+    check(rates.learning_rate > 0, "learning_rate", "a number above 0 beside a rate of the head's own",
+          rates.learning_rate);
   }
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
 // Scores of documents are compared with each other: how far apart those of two models are says little.
-void check_ranking(const FinetuneSettings& settings) {
-  if (loss_of(*settings.files.task) != TaskLoss::kRanking) return;
+void check_ranking(const TaskRow& task, const TaskObjective& objective) {
+  if (loss_of(task) != TaskLoss::kRanking) return;
   const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
     throw Error(
         ErrorCode::kUsage,
         {{.message = "expected another task than ranking", .argument = argument, .remedies = std::move(remedies)}});
   };
-  if (!settings.objective.teacher_folder.empty())
+  if (!objective.teacher_folder.empty())
     refuse("teacher",
            {{"write a teacher's scores into the file and learn them with {}", "ranking_loss", "margin-mse"}});
-  if (settings.objective.adversarial) refuse("adversarial", {});
+  if (objective.adversarial) refuse("adversarial", {});
 }
 
-LayerRates rates_of(const FinetuneSettings& settings) {
-  const double own =
-      settings.rates.head_learning_rate ? *settings.rates.head_learning_rate / settings.rates.learning_rate : 1;
-  return {.head = own, .decay = settings.rates.layer_decay};
+LayerRates layer_rates(const TaskRates& rates) {
+  const double own = rates.head_learning_rate ? *rates.head_learning_rate / rates.learning_rate : 1;
+  return {.head = own, .decay = rates.layer_decay};
 }
 
 OptimizerOptions optimizer_of(const FinetuneSettings& settings) {
   OptimizerOptions options = settings.optimizer;
-  options.rates = rates_of(settings);
+  options.rates = layer_rates(settings.rates);
   return options;
 }
 
@@ -154,7 +151,7 @@ class TaskLearner : public SingleModelLearner {
         settings_(settings),
         samples_(std::move(samples)),
         batches_(samples_, {settings.run.seed, settings.samples_per_step, settings.accumulation}),
-        options_(options_of(settings, samples_)),
+        options_(options_of(settings.objective, samples_)),
         teacher_(load_teacher(settings.objective, settings.files, settings.start.tokenizer(), samples_)),
         evaluation_loss_(settings.files, settings.start.tokenizer(), samples_.labels) {}
 
@@ -258,7 +255,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
   if (samples_.loss != TaskLoss::kScore)
     metrics.insert(metrics.begin() + 1, {"accuracy", ratio_of(sums, "correct", "labels")});
   if (settings_.rates.head_learning_rate)
-    metrics.emplace_back("head_learning_rate", sum_of(sums, "learning_rate") * rates_of(settings_).head);
+    metrics.emplace_back("head_learning_rate", sum_of(sums, "learning_rate") * layer_rates(settings_.rates).head);
   if (const std::string other = other_loss(); !other.empty()) {
     metrics.emplace_back("task_loss", ratio_of(sums, "task_loss", "divisor"));
     metrics.emplace_back(other, ratio_of(sums, "other_loss", "divisor"));
@@ -282,8 +279,8 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 }  // namespace
 
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
-  check_rates(settings);
-  check_ranking(settings);
+  check_rates(settings.rates);
+  check_ranking(*settings.files.task, settings.objective);
   if (!settings.files.evaluation.part)
     check_separate(settings.files.training.input.files, settings.files.evaluation.files);
   const Tokenizer tokenizer = settings.start.tokenizer().load();

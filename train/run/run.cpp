@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <deque>
 #include <exception>
-#include <numeric>
 #include <utility>
 
 #include "base/file.h"
@@ -15,12 +12,13 @@
 #include "base/log.h"
 #include "base/output_file.h"
 #include "deberta/error.h"
-#include "train/report/charts.h"
 #include "train/report/reports.h"
+#include "train/run/averaged.h"
 #include "train/run/batch_size_search.h"
+#include "train/run/best.h"
 #include "train/run/journal.h"
+#include "train/run/recent_loss.h"
 #include "train/run/same_run.h"
-#include "train/run/sums.h"
 #include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
 
@@ -37,18 +35,6 @@ constexpr const char* kNotBetter = "evaluations_without_a_better_one";
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-const double* find(const Metrics& metrics, const std::string& name) {
-  for (const auto& [metric, value] : metrics) {
-    if (metric == name) return &value;
-  }
-  return nullptr;
-}
-
-// Since the last line of the log.
-struct LossSums {
-  double loss = 0, divisor = 0;
-};
 
 class Run {
  public:
@@ -68,8 +54,6 @@ class Run {
   void train();
   bool take_step();
   void count(const StepReport& report);
-  LossSums loss_sums() const;
-  void remember_loss(const LossSums& before);
   void log();
   void write_line(const Metrics& metrics);
   void note(const char* kind, const std::string& text) { journal_->note({state_.step, kind, text}); }
@@ -78,7 +62,6 @@ class Run {
   void evaluate_step();
   void consider(const Metrics& metrics);
   CheckpointContents contents();
-  bool is_better(const Metrics& metrics) const;
   void compare_with_best(const Metrics& metrics);
   void drop_lost_best();
   void take_best();
@@ -110,7 +93,7 @@ class Run {
   int64_t evaluated_step_ = -1;
   Metrics evaluation_;  // of evaluated_step_
   int64_t failed_saves_ = 0;
-  std::deque<double> last_losses_;
+  RecentLoss recent_loss_;
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point log_begin_;
   int64_t log_tokens_ = 0;  // at log_begin_
@@ -189,7 +172,7 @@ void Run::count(const StepReport& report) {
 // False: stopped between micro-batches, with the weights and the state of before.
 bool Run::take_step() {
   const int64_t step = state_.step;
-  const LossSums before = loss_sums();
+  recent_loss_.before(state_.sums);
   const auto check_stop = [this] {
     if (poll() == StopRequest::kStop) throw StepLeft{};
   };
@@ -202,7 +185,7 @@ bool Run::take_step() {
   } catch (const StepLeft&) {
     return false;
   }
-  remember_loss(before);
+  recent_loss_.after(state_.sums);
   if (state_.counters[kSkippedInARow] >= kMostSkipped) {
     note(event::kDiverged, std::to_string(kMostSkipped) + " steps in a row were not finite");
     throw Error(ErrorCode::kNotFinite, "step " + std::to_string(step),
@@ -212,21 +195,6 @@ bool Run::take_step() {
                     "; a lower learning rate may help");
   }
   return true;
-}
-
-LossSums Run::loss_sums() const {
-  return {.loss = sum_of(state_.sums, "loss"), .divisor = sum_of(state_.sums, "divisor")};
-}
-
-// Of the last steps, whatever the log's lines are.
-void Run::remember_loss(const LossSums& before) {
-  constexpr size_t kSteps = 10;
-  const LossSums now = loss_sums();
-  if (now.divisor <= before.divisor) return;
-  last_losses_.push_back((now.loss - before.loss) / (now.divisor - before.divisor));
-  if (last_losses_.size() > kSteps) last_losses_.pop_front();
-  if (last_losses_.size() == kSteps)
-    result_.last_loss = std::accumulate(last_losses_.begin(), last_losses_.end(), 0.0) / kSteps;
 }
 
 void Run::write_line(const Metrics& metrics) {
@@ -283,18 +251,6 @@ void Run::save() {
   }
 }
 
-// While it lives the learner has the averages of its weights.
-class Averaged {
- public:
-  explicit Averaged(Learner& learner) : learner_(learner) { learner_.exchange_averages(); }
-  ~Averaged() { learner_.exchange_averages(); }
-  Averaged(const Averaged&) = delete;
-  Averaged& operator=(const Averaged&) = delete;
-
- private:
-  Learner& learner_;
-};
-
 Metrics Run::evaluate(EvaluationPart part) {
   const Averaged averaged(*learner_);
   hooks_.on_progress({.phase = Phase::kEvaluating});
@@ -321,35 +277,16 @@ void Run::consider(const Metrics& metrics) {
   compare_with_best(metrics);
 }
 
-// What is not a number is never better, and any number is better than it.
-bool Run::is_better(const Metrics& metrics) const {
-  for (const std::string& name : settings_.best->metrics) {
-    const double* value = find(metrics, name);
-    if (value == nullptr || std::isnan(*value)) return false;
-    if (!state_.best) return true;
-    const std::optional<double> before = state_.best->value_of(name);
-    if (!before) return name == settings_.best->metrics.front();  // another metric decided so far
-    if (std::isnan(*before)) return true;
-    if (*value != *before) return is_lower_better(name) ? *value < *before : *value > *before;
-  }
-  return false;
-}
-
 void Run::compare_with_best(const Metrics& metrics) {
-  if (!settings_.best || find(metrics, settings_.best->metrics.front()) == nullptr) return;
+  if (!settings_.best || !is_evaluated(*settings_.best, metrics)) return;
   drop_lost_best();
   int64_t& not_better = state_.counters[kNotBetter];
-  if (!is_better(metrics)) {
+  if (!is_better(*settings_.best, metrics, state_.best)) {
     ++not_better;
     return;
   }
   not_better = 0;
-  const std::string& name = settings_.best->metrics.front();
-  state_.best = {.name = name, .value = *find(metrics, name), .step = state_.step};
-  for (size_t i = 1; i < settings_.best->metrics.size(); ++i) {
-    const std::string& other = settings_.best->metrics[i];
-    if (const double* value = find(metrics, other)) state_.best->others.emplace(other, *value);
-  }
+  state_.best = to_best(*settings_.best, metrics, state_.step);
 }
 
 void Run::train() {
@@ -447,6 +384,7 @@ RunResult Run::go(const MakeLearner& make_learner) {
     result_.steps = state_.step;
     result_.tokens = state_.tokens;
     result_.is_early = is_early();
+    result_.last_loss = recent_loss_.mean();
     result_.seconds = seconds_since(begin_);
     if ((is_done() || result_.is_out_of_time) && !is_stopped_) finish();
     if (is_stopped_) note(event::kStopped, "");

@@ -10,18 +10,11 @@
 #include <vector>
 
 #include "train/optim/schedules.h"
+#include "train/run/best.h"
 #include "train/run/hooks.h"
 #include "train/run/learner.h"
 
 namespace deberta::train {
-
-// Which of the evaluated steps is the result of the run; its checkpoint is kept.
-struct BestRule {
-  // As Learner::evaluate() names them: where two evaluations have the same of the first, the next decides. The greater
-  // is better, of losses and the like (is_lower_better) the lower.
-  std::vector<std::string> metrics = {};
-  int64_t patience = 0;  // the run ends after this many evaluations without a better one; 0: never
-};
 
 struct RunSettings {
   std::string output = {};

@@ -39,7 +39,7 @@ const std::map<std::string, std::string> kOtherKinds = {
     {"masking_statistics", "train/data"},
     {"rows", "tests/kernels"},
     {"rtd_joint", "replaced_tokens_goldens_test.cpp"},
-    {"rtd_decoupled", "train/loop"},
+    {"rtd_decoupled", "train/step"},
     {"sift", "perturbation_goldens_test.cpp"}};
 const std::map<std::string, std::string> kOtherCases = {{"v2_conv_mask3d", "a 3-D mask that is not causal"},
                                                         {"v3_relative_given", "relative positions as an input"}};

@@ -28,8 +28,8 @@ Model lora_model() {
   return model;
 }
 
-struct Case {
-  explicit Case(const OptimizerOptions& options = {})
+struct LoraCase {
+  explicit LoraCase(const OptimizerOptions& options = {})
       : compute{.kernels = select_kernels("auto")}, trainer(lora_model(), options, compute) {}
 
   Compute compute;
@@ -61,7 +61,7 @@ struct Case {
 };
 
 TEST(LoraTrainer, MovesTheMatricesAndTheHeadAndMergesThem) {
-  Case run;
+  LoraCase run;
   const auto before = run.tensors();
   for (int step = 0; step < 3; ++step) {
     run.step({test::small_batch(0, 3), test::small_batch(3, 3)});
@@ -90,7 +90,7 @@ TEST(LoraTrainer, ItsModelSharesNoWeightThatItChanges) {
 }
 
 TEST(LoraTrainer, AveragesAreOfTheMatrices) {
-  Case run({.adam = {.average_decay = 0.5}});
+  LoraCase run({.adam = {.average_decay = 0.5}});
   for (int step = 0; step < 3; ++step) run.step({test::small_batch(0, 4)});
   const auto before = run.tensors();
   run.trainer.exchange_averages();

@@ -20,7 +20,7 @@ Model small_model() {
 }
 
 // The label is the same everywhere in a sequence.
-TrainBatch make_batch(uint32_t first, uint32_t sequences) {
+TrainBatch labelled_batch(uint32_t first, uint32_t sequences) {
   TrainBatch batch = test::small_batch(first, sequences);
   for (size_t n = 0; n < batch.labels_P.size(); ++n)
     batch.labels_P[n] = static_cast<int32_t>(4 + (first + n / 2 + 5) % 36);
@@ -54,8 +54,8 @@ struct Case {
 
 TEST(Trainer, MicroBatchesOfUnequalSizeMakeTheSameStepAsOne) {
   Case whole, parts;
-  const StepResult a = whole.step({make_batch(0, 6)});
-  const StepResult b = parts.step({make_batch(0, 1), make_batch(1, 4), make_batch(5, 1)});
+  const StepResult a = whole.step({labelled_batch(0, 6)});
+  const StepResult b = parts.step({labelled_batch(0, 1), labelled_batch(1, 4), labelled_batch(5, 1)});
   EXPECT_EQ(a.count, 12);
   EXPECT_EQ(b.count, 12);
   EXPECT_NEAR(b.loss, a.loss, 1e-5 * a.loss);
@@ -71,7 +71,7 @@ TEST(Trainer, WeightsThatAreKeptPackedForAStepChangeNoBit) {
   Case kept, plain;
   PackedStore store;
   kept.compute.store = &store;
-  const std::vector<TrainBatch> parts = {make_batch(0, 1), make_batch(1, 4), make_batch(5, 1)};
+  const std::vector<TrainBatch> parts = {labelled_batch(0, 1), labelled_batch(1, 4), labelled_batch(5, 1)};
   for (int step = 0; step < 3; ++step) {
     const StepResult a = kept.step(parts, {.rate = 1e-2, .store = &store}), b = plain.step(parts, {.rate = 1e-2});
     EXPECT_EQ(a.loss, b.loss) << step;
@@ -88,7 +88,7 @@ TEST(Trainer, TensorsMoveByTheRateOfTheirLayer) {
   options.rates = {.head = 2, .decay = .5};
   Case c(options);
   const std::vector<float> before = c.weights();
-  c.step({make_batch(0, 4)});
+  c.step({labelled_batch(0, 4)});
   const std::vector<float> after = c.weights();
   for (const ParameterSlot& slot : c.trainer.group().layout().slots) {
     float moved = 0;
@@ -103,15 +103,15 @@ TEST(Trainer, TensorsMoveByTheRateOfTheirLayer) {
 
 TEST(Trainer, RepeatedStepsLearn) {
   Case c;
-  const StepResult first = c.step({make_batch(0, 4)});
+  const StepResult first = c.step({labelled_batch(0, 4)});
   StepResult last;
-  for (int i = 0; i < 30; ++i) last = c.step({make_batch(0, 4)}, {.rate = 1e-2});
+  for (int i = 0; i < 30; ++i) last = c.step({labelled_batch(0, 4)}, {.rate = 1e-2});
   EXPECT_LT(last.loss, 0.7 * first.loss);
 }
 
 TEST(Trainer, AStepWithoutLabelsMovesNothing) {
   Case c;
-  TrainBatch batch = make_batch(0, 2);
+  TrainBatch batch = labelled_batch(0, 2);
   batch.rows_P.clear();
   batch.labels_P.clear();
   const std::vector<float> before = c.weights();
@@ -124,11 +124,11 @@ TEST(Trainer, ALossThatIsNotFiniteMovesNothingAndLeavesNoGradient) {
   const std::vector<float> before = c.weights();
   float& weight = c.trainer.group().weights().all()[0];
   weight = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(c.step({make_batch(0, 2)}).is_finite);
+  EXPECT_FALSE(c.step({labelled_batch(0, 2)}).is_finite);
   weight = before[0];
   EXPECT_EQ(c.weights(), before);
   Case fresh;
-  EXPECT_EQ(c.step({make_batch(0, 2)}).norm, fresh.step({make_batch(0, 2)}).norm);
+  EXPECT_EQ(c.step({labelled_batch(0, 2)}).norm, fresh.step({labelled_batch(0, 2)}).norm);
 }
 
 OptimizerOptions scaled(double scale) {
@@ -139,8 +139,8 @@ OptimizerOptions scaled(double scale) {
 
 TEST(Trainer, AScaleOfTheLossThatIsAPowerOfTwoChangesNoBit) {
   Case plain, c(scaled(16384));
-  const StepResult a = plain.step({make_batch(0, 2), make_batch(2, 3)}),
-                   b = c.step({make_batch(0, 2), make_batch(2, 3)});
+  const StepResult a = plain.step({labelled_batch(0, 2), labelled_batch(2, 3)}),
+                   b = c.step({labelled_batch(0, 2), labelled_batch(2, 3)});
   EXPECT_EQ(b.norm, a.norm);
   EXPECT_EQ(b.loss, a.loss);
   EXPECT_EQ(c.weights(), plain.weights());
@@ -149,10 +149,10 @@ TEST(Trainer, AScaleOfTheLossThatIsAPowerOfTwoChangesNoBit) {
 // The root of 0 times a weight is 0, and its gradient is not a number.
 TEST(Trainer, AStepWhoseGradientsOverflowIsTakenAgainWithHalfTheScale) {
   Case plain, c(scaled(16384));
-  const StepResult expected = plain.step({make_batch(0, 2)});
+  const StepResult expected = plain.step({labelled_batch(0, 2)});
   int calls = 0;
   const std::function<Loss()> loss = [&] {
-    Loss result = language_model_loss(c.trainer.model(), c.compute, make_batch(0, 2),
+    Loss result = language_model_loss(c.trainer.model(), c.compute, labelled_batch(0, 2),
                                       {.is_training = true, .seed = 1, .step = 3});
     if (++calls <= 3) result.sum = result.sum + (c.trainer.model().embeddings.word_VE.sum() * 0).sqrt();
     return result;
@@ -171,7 +171,7 @@ TEST(Trainer, ALossThatIsNotFiniteLosesItsStepAndKeepsTheScale) {
   Case c(scaled(16384));
   float& weight = c.trainer.group().weights().all()[0];
   weight = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(c.step({make_batch(0, 2)}).is_finite);
+  EXPECT_FALSE(c.step({labelled_batch(0, 2)}).is_finite);
   EXPECT_EQ(c.trainer.group().loss_scale().value(), 16384);
 }
 
@@ -180,7 +180,7 @@ TEST(Trainer, AveragesChangePlacesWithTheWeightsAndBack) {
   options.adam.average_decay = 0.9;
   Case c(options);
   const std::vector<float> first = c.weights();
-  c.step({make_batch(0, 2)});
+  c.step({labelled_batch(0, 2)});
   const std::vector<float> moved = c.weights();
   c.trainer.group().exchange_averages();
   const std::vector<float> averages = c.weights();
@@ -193,7 +193,7 @@ TEST(Trainer, AveragesChangePlacesWithTheWeightsAndBack) {
 
 TEST(Trainer, GradientsAreShownBeforeTheClip) {
   Case c;
-  const TrainBatch batch = make_batch(0, 2);
+  const TrainBatch batch = labelled_batch(0, 2);
   const std::function<Loss()> loss = [&] { return language_model_loss(c.trainer.model(), c.compute, batch, {}); };
   double squares = 0, count = 0;
   const StepResult result =
