@@ -1,6 +1,8 @@
 // A replay (replay_run.h) of replaced-token detection.
 #pragma once
-#include "train/replay/replay_run.h"
+#include <cstdint>
+
+#include "train/replay/settings.h"
 #include "train/run/hooks.h"
 
 namespace deberta::train {

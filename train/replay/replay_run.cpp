@@ -1,4 +1,4 @@
-// Runs the trainer on each batch of the file in turn, and stores loss, norm, gradients and weights.
+// Hands pairs and tasks on; language models are replayed here.
 #include "train/replay/replay_run.h"
 
 #include <algorithm>
@@ -10,29 +10,12 @@
 #include "train/objectives/language_model.h"
 #include "train/replay/pair_replay.h"
 #include "train/replay/replay_files.h"
+#include "train/replay/replay_step.h"
 #include "train/replay/task_replay.h"
 #include "train/step/trainer.h"
 #include "train/step/workplace.h"
 
 namespace deberta::train {
-
-void replay_step(Trainer& trainer, const ReplaySettings& settings, const std::function<Loss()>& loss,
-                 const std::string& step, ReplayResults& results) {
-  const StepResult result = trainer.step({&loss, 1}, {.rate = settings.learning_rate, .max_norm = settings.max_norm},
-                                         [&](const FlatBuffer& gradients, double count) {
-                                           std::vector<float> mean;
-                                           for (const ParameterSlot& slot : trainer.group().layout().slots) {
-                                             mean.clear();
-                                             for (const float value : gradients.of(slot))
-                                               mean.push_back(static_cast<float>(static_cast<double>(value) / count));
-                                             results.add(step + ".grad." + slot.name, slot.shape, mean);
-                                           }
-                                         });
-  results.add(step + ".loss", result.count > 0 ? result.loss / result.divisor : 0);
-  results.add(step + ".norm", result.norm);
-  for (const ParameterSlot& slot : trainer.group().layout().slots)
-    results.add(step + ".weight." + slot.name, slot.shape, trainer.group().weights().of(slot));
-}
 
 int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   if (settings.task) return replay_task(settings, hooks);

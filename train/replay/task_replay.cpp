@@ -11,6 +11,8 @@
 #include "deberta/error.h"
 #include "train/finetune/task_model.h"
 #include "train/objectives/task.h"
+#include "train/replay/replay_files.h"
+#include "train/replay/replay_step.h"
 #include "train/step/workplace.h"
 
 namespace deberta::train {
