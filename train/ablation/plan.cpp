@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kOverrides = "config-overrides";
 constexpr const char* kFolds = "folds";
 
-// Collects what is wrong, so that all of it is told at once.
+// Collects what is wrong, so that all of it is reported at once.
 class Problems {
  public:
   explicit Problems(std::string where) : where_(std::move(where)) {}
@@ -176,7 +176,7 @@ std::vector<PlanForm> forms_of(const Json& document, const JsonObject& common, P
   return forms;
 }
 
-// Of a plan that only fine-tunes.
+// For a plan that only fine-tunes.
 std::string model_of(const Json& document, Problems& problems) {
   const Json* value = document.find("model");
   if (value == nullptr) return "";

@@ -1,5 +1,5 @@
-// What is wrong with a plan, and with the folder for its runs, found before anything runs: hours later would be a bad
-// time.
+// What is wrong with a plan, and with the folder for its runs. It is found before anything runs: hours later would be a
+// bad time.
 #pragma once
 #include <functional>
 #include <string>

@@ -21,7 +21,7 @@ namespace {
 
 }  // namespace
 
-ChildProcess start_child(const std::function<void(int told)>& body) {
+ChildProcess start_child(const std::function<void(int pipe)>& body) {
   int ends[2] = {};
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
   const pid_t child = ::fork();

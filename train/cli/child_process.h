@@ -1,4 +1,4 @@
-// A child of this process that tells it something through a pipe.
+// A child of this process with a pipe to it.
 #pragma once
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@ struct ChildProcess {
 
 // `body` runs in the child with the pipe's other end, and does not return. The child is killed with this process. No
 // other thread may run. Throws kInternal where no process can be started.
-ChildProcess start_child(const std::function<void(int told)>& body);
+ChildProcess start_child(const std::function<void(int pipe)>& body);
 
 // Its exit code, or 128 + the signal that ended it.
 int await_child(pid_t child);

@@ -18,9 +18,9 @@
 namespace deberta::train {
 namespace {
 
-[[noreturn]] void become(const std::vector<std::string>& words, int told) {
-  ::dup2(told, STDOUT_FILENO);
-  ::dup2(told, STDERR_FILENO);
+[[noreturn]] void become(const std::vector<std::string>& words, int pipe) {
+  ::dup2(pipe, STDOUT_FILENO);
+  ::dup2(pipe, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -50,8 +50,8 @@ class Listener {
  private:
   void take() {
     if (line_.starts_with("{\"progress\"")) {
-      const Json told = parse_json(line_, "progress");
-      const Json* fraction = told.find("progress")->find("fraction");
+      const Json report = parse_json(line_, "progress");
+      const Json* fraction = report.find("progress")->find("fraction");
       if (fraction != nullptr && fraction->is_number()) on_progress_(fraction->as_number());
       return;
     }
@@ -89,10 +89,10 @@ void listen(int heard, pid_t child, Listener& listener) {
 RunEnd run_child(const std::vector<std::string>& words, const std::string& log_path,
                  const std::function<void(double)>& on_progress) {
   Listener listener(log_path, on_progress);
-  const ChildProcess child = start_child([&](int told) { become(words, told); });
+  const ChildProcess child = start_child([&](int pipe) { become(words, pipe); });
   try {
     listen(child.heard, child.id, listener);
-  } catch (...) {  // what is told has no place: the run ends as on a signal
+  } catch (...) {  // what it prints has no place: the run ends as on a signal
     ::kill(child.id, SIGTERM);
     ::close(child.heard);
     await_child(child.id);

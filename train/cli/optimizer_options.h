@@ -13,7 +13,7 @@ inline AdamOptions adam_options(const OptimizerSettings& given) {
           .has_bias_correction = given.optimizer == OptimizerChoice::kAdamW};
 }
 
-// Of a run.
+// With what else a run says of its optimiser.
 inline OptimizerOptions optimizer_options(const OptimizerSettings& given, const RunOptions& run) {
   OptimizerOptions options{.adam = adam_options(given), .loss_scale = run.loss_scale};
   options.adam.average_decay = run.ema_decay;

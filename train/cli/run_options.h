@@ -14,7 +14,7 @@
 namespace deberta::train {
 
 // Sets `options`, which a run that goes on must have in common with the one before, and `details`, which the reports
-// tell. Of the precision both say the one that was chosen.
+// show. Both have the precision that was chosen.
 void describe_run(const Options& options, const WorkplaceSettings& workplace, RunSettings& run);
 
 // All but `best`, `options` and `details`.

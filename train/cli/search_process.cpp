@@ -44,7 +44,7 @@ std::optional<int64_t> read_answer(int answers, pid_t child) {
 }  // namespace
 
 std::optional<size_t> find_in_child(const Find& find) {
-  const ChildProcess child = start_child([&](int told) { answer(find, told); });
+  const ChildProcess child = start_child([&](int pipe) { answer(find, pipe); });
   const std::optional<int64_t> found = read_answer(child.heard, child.id);
   ::close(child.heard);
   await_child(child.id);

@@ -71,7 +71,7 @@ std::string settings_of(Model& model, const std::string& base_model) {
   return settings.dump(2, JsonForm::kPython) + "\n";
 }
 
-// What tells the model that is added to from others.
+// What distinguishes the model that is added to from others.
 std::string base_of(const Model& model, const std::string& name) {
   std::vector<TensorView> matrices;
   for (const LoraMatrices& m : model.lora) {

@@ -1,4 +1,4 @@
-// The loss of what is evaluated on, where the answers of an evaluation do not tell it: of words, spans, choices and
+// The loss on what is evaluated, where the answers of an evaluation do not give it: for words, spans, choices and
 // mentions. Its labels are read as those of training are, in sequences and windows of the same length.
 #pragma once
 #include <optional>

@@ -34,7 +34,7 @@ int64_t count_parameters(Model& model) {
   return count;
 }
 
-void tell_of_lora(Model& model, const RunHooks& hooks) {
+void report_lora(Model& model, const RunHooks& hooks) {
   if (!model.form.lora) return;
   hooks.on_note(std::to_string(count_parameters(model)) + " parameters are trained: what is added to " +
                 std::to_string(model.lora.size()) + " matrices, and the head");
@@ -42,8 +42,8 @@ void tell_of_lora(Model& model, const RunHooks& hooks) {
     hooks.on_note("the result is the merged model alone, without an adapter for peft: " + *obstacle);
 }
 
-// hooks.on_beginning is told what a run that goes on reads from its checkpoint.
-void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
+// hooks.on_beginning gets what a run that goes on reads from its checkpoint.
+void report_beginning(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   std::string text =
       std::to_string(samples.samples.size()) + " samples from " + std::to_string(samples.examples) + " examples";
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
@@ -57,7 +57,7 @@ void tell(const TaskSamples& samples, TaskModel& first, const RunHooks& hooks) {
   if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
-  tell_of_lora(first.model, hooks);
+  report_lora(first.model, hooks);
   for (const std::string& note : first.notes) hooks.on_beginning(note);
   if (first.new_layers.empty() && first.new_tensors.empty()) return;
   text = "new, with random weights:";
@@ -80,7 +80,7 @@ RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
     if (!samples) return nullptr;
     if (!check_evaluation(settings.files, settings.start.tokenizer(), *samples, polled)) return nullptr;
     TaskModel first = begin_model(settings, *samples);
-    tell(*samples, first, polled);
+    report_beginning(*samples, first, polled);
     return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
   };
   return run(settings.run, make_learner, hooks);

@@ -35,8 +35,8 @@ std::string_view text_of(const TaskRecipe& recipe, std::string_view size) {
   return found == sizes.end() ? std::string_view() : found->text;
 }
 
-// Of large models the published rates, as they are for most tasks; of small ones what was measured (docs/training.md).
-// LoRA's are ten times as high where nothing was measured.
+// For large models the published rates, as they are for most tasks; for small ones what was measured
+// (docs/training.md). LoRA's are ten times as high where nothing was measured.
 struct SizedRate {
   double most_weights;  // in the layers
   std::string_view rate, lora_rate;
@@ -54,7 +54,7 @@ Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
   std::string_view whole = is_sift ? text_of(task.sift, size) : "";
   if (whole.empty()) whole = text_of(task.recipe, size);
   if (whole.empty()) refuse(task, size);
-  const std::string_view text = whole.substr(0, whole.find(','));  // what is said of accumulation changes nothing
+  const std::string_view text = whole.substr(0, whole.find(','));  // what follows, on accumulation, changes nothing
   const std::vector<std::string> parts = split_words(text, '/');
   Recipe recipe;
   recipe.epochs = number_of(parts[0]);

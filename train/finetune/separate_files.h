@@ -1,4 +1,4 @@
-// Evaluations are of rows that were not trained on.
+// Checks that no file is both trained on and evaluated on.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The settings of fine-tuning, cut by who reads them. Only what puts the parts together takes the whole: the learner,
+// The settings of fine-tuning, divided by who reads them. Only what puts the parts together takes the whole: the learner,
 // and what makes it.
 #pragma once
 #include <cstddef>

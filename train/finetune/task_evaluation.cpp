@@ -28,7 +28,7 @@ QuestionSettings question_settings(const TaskFiles& settings) {
   return questions;
 }
 
-// Whether a loss can be told of the model's scores: not of those that its configuration gives another activation.
+// Whether the model's scores give a loss: not those to which its configuration gives another activation.
 bool has_probabilities(const TaskRow& task, const Pipeline& pipeline) {
   if (task.target == TaskTarget::kScore) return true;
   const ScoreFunction function = score_function_of(pipeline.config, static_cast<size_t>(pipeline.model.labels()));
@@ -63,7 +63,7 @@ void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, 
     problems.back().remedies = {{"leave such rows out, or train on some"}};
     throw Error(ErrorCode::kTask, std::move(problems));
   }
-  if (trained == 0 || settings.evaluation.part) return;  // of a part: told with the samples
+  if (trained == 0 || settings.evaluation.part) return;  // a part's are reported with the samples
   hooks.on_note("examples of the validation file whose texts are trained on as well: " + std::to_string(trained) +
                 " of " + std::to_string(all));
 }

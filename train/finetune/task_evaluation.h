@@ -16,7 +16,7 @@ TagSettings tag_settings(const TaskFiles& settings);
 // Why a text cannot be read in windows, where it is to be: any other is cut.
 std::optional<Error> error_of_windows(const TaskFiles& settings, const Tokenizer& tokenizer, const Example& example);
 
-// Bad rows were told before the first step, where they do not fail.
+// Bad rows were reported before the first step, where they do not fail.
 EvalHooks without_bad_rows(const TaskFiles& settings, EvalHooks hooks);
 
 // Reads what is evaluated on, for a model that learns `samples`, as the evaluations will: what is wrong with it is

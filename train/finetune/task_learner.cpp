@@ -32,7 +32,7 @@ void add(Sha256& hash, const std::vector<Value>& values) {
   hash.update(std::as_bytes(std::span(values)));
 }
 
-// Of all that is learnt from, tokens and labels.
+// All that is learnt from: tokens and labels.
 std::string hash_of(const TaskSamples& samples) {
   Sha256 hash;
   for (const std::string& name : samples.labels) hash.update(to_bytes(name + "\n"));
@@ -56,7 +56,7 @@ std::string hash_of(const TaskSamples& samples) {
   return hash.finish();
 }
 
-// Of the weights that LoRA adds to, which checkpoints have as sums alone.
+// The weights that LoRA adds to, which checkpoints have as sums alone.
 std::string hash_of_base(const Model& model) {
   Sha256 hash;
   for (const LoraMatrices& m : model.lora)

@@ -19,7 +19,7 @@
 namespace deberta::train {
 namespace {
 
-// Of a new model.
+// The head of a new model.
 Head head_of(TaskLoss loss) {
   switch (loss) {
     case TaskLoss::kTokens:

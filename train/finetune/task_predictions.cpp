@@ -28,7 +28,7 @@ struct LabelledRow {
   TaskAnswer gold;
 };
 
-// Of the whole evaluation: the labels of an open set are those of the model.
+// The rows of the whole evaluation; the labels of an open set are those of the model.
 std::vector<LabelledRow> read_rows(const TaskFiles& settings, const Tokenizer& tokenizer, TaskRows& rows,
                                    const RunHooks& hooks) {
   std::vector<LabelledRow> labelled;

@@ -6,8 +6,8 @@
 
 namespace deberta::train {
 
-// Of a class or a score of a text or a pair, or of the tags of a sentence; nothing for other tasks, and once stopped.
-// Rows without a label and bad ones are left out.
+// The class or the scores of each text or pair, or the tags of each sentence; nothing for other tasks, and once
+// stopped. Rows without a label and bad ones are left out.
 std::optional<PredictedRows> predict_rows(const Pipeline& pipeline, const TaskFiles& settings, const RunHooks& hooks);
 
 }  // namespace deberta::train

@@ -14,7 +14,7 @@
 namespace deberta::train {
 namespace {
 
-// Of the teacher's logits, for each class of the samples.
+// The column of the teacher's logits for each class of the samples.
 std::vector<int64_t> columns_of(const std::string& folder, const TaskRow& task, const ModelConfig& config,
                                 const TaskSamples& samples) {
   if (samples.labels.empty()) return {};

@@ -45,7 +45,7 @@ std::vector<LengthStage> stages_of(const BatchSettings& settings, int64_t steps)
   return two_lengths(static_cast<uint64_t>(steps), settings.max_tokens, settings.long_tokens, settings.long_share);
 }
 
-// Of a run of settings.length.
+// The steps of a run of settings.length.
 int64_t count_steps(const BatchSettings& settings, const Corpora& corpora) {
   check_division(settings);
   const auto per_step = static_cast<double>(settings.sequences_per_step * settings.max_tokens);

@@ -13,7 +13,7 @@
 
 namespace deberta::train {
 
-using Note = std::function<void(const std::string&)>;  // is told what a person should know
+using Note = std::function<void(const std::string&)>;  // gets what a person should know
 
 // What the first weights depend on besides the settings of the model.
 struct Beginning {
@@ -26,8 +26,8 @@ struct Beginning {
 // and what new_config() throws.
 ModelForm form_of_run(const ModelStart& start, size_t longest, const Tokenizer& tokenizer);
 
-// Which row of the tables in `start.model_folder` each piece of the run's tokenizer begins with. `note` is told of
-// tokens that the run adds, and of new tables. Throws what word_rows() does.
+// Which row of the tables in `start.model_folder` each piece of the run's tokenizer begins with. `note` gets the
+// tokens that the run adds, and new tables. Throws what word_rows() does.
 WordRows rows_of_run(const ModelStart& start, const Tokenizer& tokenizer, const Note& note);
 
 // What a run takes of `start.model_folder` other than a reader of the folder would expect: a generator, what is dropped

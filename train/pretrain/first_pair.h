@@ -27,10 +27,10 @@ PairForms forms_of_pair(const ModelStart& start, const PairSettings& pair, size_
 struct PairRows {
   WordRows generator, discriminator;
 };
-// Which rows of the tables in the files of the pair each piece begins with. `note` is told as by rows_of_run().
+// Which rows of the tables in the files of the pair each piece begins with. `note` as in rows_of_run().
 PairRows rows_of_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer, const Note& note);
 
-// `beginning.note` is told what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do,
+// `beginning.note` gets what begins anew although it need not. Throws what forms_of_pair() and load_parameters() do,
 // kUsage for tables that the two should share and whose files differ. Warns of a difference in the discriminator's
 // files that is not that of the tables; the tables count.
 FirstPair first_pair(const ModelStart& start, const PairSettings& pair, const Tokenizer& tokenizer,

@@ -11,7 +11,8 @@ inline constexpr const char* kOfDiscriminator = "discriminator_";
 // `discriminator_rate`: what its parameters moved at.
 void add_to_sums(const PairStep& result, double rate, double discriminator_rate, Sums& sums);
 
-// Of the steps since the last line; those of the discriminator if it was trained in one. `loss` is what is trained.
+// The metrics of the steps since the last line, with those of the discriminator if it was trained in one. `loss` is
+// what is trained.
 Metrics pair_metrics(const Sums& sums, double lambda);
 
 // Mean over the rows of the cosine of a row in the discriminator's table and in the generator's, for words and, where

@@ -78,7 +78,7 @@ std::optional<RateSearch> search_rates(const PretrainSettings& settings, const R
 std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks) {
   const Workplace place(settings.workplace);
   const Tokenizer tokenizer = settings.start.tokenizer().load();
-  RunHooks quiet = hooks;  // the run itself tells what it begins with
+  RunHooks quiet = hooks;  // the run itself reports what it begins with
   quiet.on_note = quiet.on_beginning = [](const std::string&) {};
   PretrainSettings tried = settings;
   tried.pair.steps_of_generator_alone = 0;

@@ -1,4 +1,4 @@
-// The settings of pre-training, cut by who reads them: a function of this room takes the part that it needs. Only what
+// The settings of pre-training, divided by who reads them: a function of this room takes the part that it needs. Only what
 // puts the parts together takes the whole: the learners and the stream of batches.
 #pragma once
 #include <algorithm>
@@ -62,7 +62,7 @@ struct ModelStart {
   std::string tokenizer_folder = {};
   std::vector<std::string> added_tokens = {};
   std::string model_folder = {};  // weights to begin with; empty: new ones of new_model
-  // Of model_folder all but what follows the vocabulary is kept, and rows of its pieces.
+  // All of model_folder is kept but what follows the vocabulary, of which rows are kept by their pieces.
   bool has_new_embeddings = false;
   NewModel new_model = {};
   std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2

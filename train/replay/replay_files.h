@@ -1,4 +1,4 @@
-// The files of a replay (replay_run.h): batches in, what a step leaves out.
+// The files of a replay (replay_run.h): the batches that it reads, and the results that it writes.
 #pragma once
 #include <deque>
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace deberta::train {
 
-// Of a step that has input_ids. Padding at both ends is left out; a hole stays as a masked token. rows_T: where each
-// packed token is in [B, L]. Throws kInput.
+// The batch of a step that has input_ids. Padding at both ends is left out; a hole stays as a masked token. rows_T:
+// where each packed token is in [B, L]. Throws kInput.
 struct ReplayBatch {
   TrainBatch batch;
   std::vector<int32_t> rows_T;

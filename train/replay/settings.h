@@ -17,14 +17,14 @@ struct ReplaySettings {
                         // label below 0 is not predicted
   std::string output;  // safetensors: N.loss [1], N.norm [1], N.grad.NAME before the clip, N.weight.NAME after the step
   Objective objective = Objective::kMasked;
-  // Of kReplaced. model_folder is the discriminator's; batches have N.new_ids [B, L] as well: what the discriminator
+  // For kReplaced: model_folder is the discriminator's; batches have N.new_ids [B, L] as well: what the discriminator
   // reads where a word is predicted, from the generator or not. For N.loss and N.norm there are
   // N.generator.loss, N.discriminator.loss and so on, NAME is generator.NAME or discriminator.NAME, and a difference
   // has the name of its table. N.learning_rate [1]: of both models in that step.
   PairOptions pair = {};
   double discriminator_rate = 0;  // 0: learning_rate
   std::string generator_folder = {};
-  // Of a task's head, in place of `objective`. N.labels are
+  // A task's head in place of `objective`. N.labels are
   //   kClass    classes [B], or distributions [B, C]
   //   kScore    numbers [B]
   //   kLabels   0 or 1 [B, C]
@@ -36,7 +36,7 @@ struct ReplaySettings {
   // N.adversarial_loss too.
   std::optional<TaskLoss> task = std::nullopt;
   std::optional<AdversarialOptions> adversarial = std::nullopt;
-  // Of a task's head too, in place of `adversarial`: a model with the same classes in the same order. There are
+  // For a task's head too, in place of `adversarial`: a model with the same classes in the same order. There are
   // N.task_loss and N.distillation_loss too.
   std::string teacher_folder = {};
   DistillationOptions distillation = {};

@@ -1,4 +1,4 @@
-// While it lives the learner has the averages of its weights in their place.
+// Puts the averages of a learner's weights in their place for as long as it lives.
 #pragma once
 #include "train/run/learner.h"
 

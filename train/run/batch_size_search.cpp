@@ -65,7 +65,7 @@ size_t find_accumulation(const BatchSizeSearch& search, const TryStep& try_step)
     const double more = per_sample * (size(at + 1) - size(at));
     if (static_cast<double>(*before) + more > room) break;
     const std::optional<uint64_t> taken = try_step(divisors[at + 1]);
-    if (!taken && at > 0) --at;  // a limit that nobody told us of: a run takes a little more than its first step
+    if (!taken && at > 0) --at;  // a limit that is not known: a run takes a little more than its first step
     if (!taken || static_cast<double>(*taken) > room) break;
     const double grown = static_cast<double>(*taken) - static_cast<double>(*before);
     per_sample = std::max(per_sample, grown / (size(at + 1) - size(at)));

@@ -1,4 +1,4 @@
-// A search for the largest part of a step that memory has room for.
+// A search for the largest part of a step for which there is memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace deberta::train {
 struct BatchSizeSearch {
   size_t samples_per_step = 1;
   size_t accumulation = 1;    // the fewest parts that are asked for
-  uint64_t memory_bytes = 0;  // that the process may take
+  uint64_t memory_bytes = 0;  // the most that the process may take
 };
 
 // Computes a step in so many parts, of which nothing is kept: the most memory that the process took meanwhile, in
@@ -26,11 +26,12 @@ using TryStep = std::function<std::optional<uint64_t>(size_t accumulation)>;
 // out of memory may end the process. Throws kOutOfMemory where a sample by itself is too much.
 size_t find_accumulation(const BatchSizeSearch& search, const TryStep& try_step);
 
-// The same with the first step of learners that make() gives; nothing once stopped, which a learner of nothing says.
+// The same with the first step of the learners that make() gives; nothing once stopped, which make() says by returning
+// none.
 using MakeLearnerInParts = std::function<std::unique_ptr<Learner>(size_t accumulation)>;
 std::optional<size_t> find_accumulation(size_t samples_per_step, size_t accumulation, const MakeLearnerInParts& make);
 
-// Of LibTorch and of the C++ library.
+// Whether LibTorch or the C++ library had no memory left.
 bool is_out_of_memory(const std::exception& error);
 
 }  // namespace deberta::train

@@ -12,7 +12,7 @@ using AnswerRows = std::function<AnsweredRows(const EvalHooks& hooks)>;
 // A run's progress and stops, as an evaluation takes them.
 EvalHooks to_eval_hooks(const RunHooks& hooks);
 
-// Of a row of a file that is not read.
+// Notes a row of a file that is left out.
 void note_bad_row(const Error& error, const RunHooks& hooks);
 
 // Metrics as "eval_NAME", one without a value as NaN; nothing once stopped. Throws what `answer` and score() throw.

@@ -1,4 +1,4 @@
-// What a run tells its caller, and what it asks of it. The run itself never prints and knows no signals.
+// What a run reports to its caller, and what it asks of it. The run itself never prints and knows no signals.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -40,11 +40,11 @@ class Learner {
   virtual ~Learner() = default;
 
   virtual int64_t total_steps() const = 0;
-  // Between two evaluations where the run does not say; 0: one at the end.
+  // Steps between two evaluations where the run does not say; 0: one at the end.
   virtual int64_t evaluation_steps() const { return 0; }
-  // Of the data and the models that a run which goes on must share with the one before, by name.
+  // Hashes of the data and the models that a run which goes on must share with the one before, by name.
   virtual std::map<std::string, std::string> hashes() = 0;
-  // Of what it reads, for the reports.
+  // What it reads, for the reports.
   virtual Details details() const { return {}; }
 
   // What guessing without having learnt anything would cost, in the unit of the metric "loss"; none: not known.
@@ -53,7 +53,7 @@ class Learner {
   // Steps follow, from this one on.
   virtual void begin(int64_t step) = 0;
   virtual StepReport step(const StepRequest& request, Sums& sums) = 0;
-  // Of the sums since the last line of the log.
+  // A line of the log, from the sums since the last one.
   virtual Metrics metrics(const Sums& sums) const = 0;
   // Names begin with "eval_", the first one's is the main one's. Empty: stopped, or nothing to evaluate on. `hooks`:
   // polled, also by threads of its own.

@@ -1,4 +1,4 @@
-// Sums are cleared at each line of the log: the difference over one step is what remains the same.
+// The sums are cleared at each line of the log, which comes between steps: the difference over a step is not affected.
 #include "train/run/recent_loss.h"
 
 #include <numeric>

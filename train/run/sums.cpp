@@ -1,4 +1,4 @@
-// A name that no step has added to is no error: a step may have had nothing of it.
+// A name to which no step has added is no error: there may have been nothing to add.
 #include "train/run/sums.h"
 
 namespace deberta::train {

@@ -21,8 +21,8 @@ Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplac
 struct ModelFilesRules {
   std::string subfolder = {};            // "generator/"
   std::vector<TensorView> tensors = {};  // more of them, under canonical names
-  // Of the longest sequences that the model was trained on. Where readers of the folder would cut texts at less, the
-  // tokenizer's configuration says it.
+  // The tokens of the longest sequences that the model was trained on. Where readers of the folder would cut texts at
+  // less, the tokenizer's configuration says it.
   std::optional<size_t> trained_tokens = {};
   std::vector<NamedText> tokenizer_files = {};  // in place of the tokenizer's own: RunTokenizer::changed_files()
 };

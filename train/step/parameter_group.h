@@ -26,7 +26,7 @@ class ParameterGroup {
   ParameterGroup(const std::vector<NamedParameter>& parameters, const OptimizerOptions& options,
                  const Parallel& parallel);
 
-  // Of each parameter, in the order given: for move_parameters().
+  // Where each parameter lies, in the order given: for move_parameters().
   std::vector<ParameterMemory> memory();
 
   struct UpdateSettings {

@@ -19,7 +19,8 @@ StepReport report_of(const StepResult& result, std::span<const TrainBatch> batch
 // The scale of the losses, where they are scaled.
 void add_loss_scale(const Sums& sums, const std::string& prefix, Metrics& metrics);
 
-// Of a language model, whose sums and metrics have the prefix: by label loss, perplexity and accuracy; norm and rate.
+// Those of a language model, whose sums and metrics have the prefix: loss, perplexity and accuracy by label; norm and
+// rate.
 Metrics language_metrics(const Sums& sums, const std::string& prefix = "");
 
 }  // namespace deberta::train

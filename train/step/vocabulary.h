@@ -23,7 +23,7 @@ struct VocabularyOfRun {
 ModelConfig with_vocabulary(const ModelConfig& config, const Tokenizer& tokenizer, bool has_new_embeddings);
 
 // For `tokenizer`, that of the run. Throws kTokenId for other pieces than those beside the weights. Weights without a
-// tokenizer that can be read here are taken to know its pieces, and `note` is told.
+// tokenizer that can be read here are taken to know its pieces, and `note` gets a line.
 WordRows word_rows(const VocabularyOfRun& run, const Tokenizer& tokenizer,
                    const std::function<void(const std::string&)>& note);
 
