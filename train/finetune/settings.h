@@ -1,5 +1,5 @@
-// The settings of fine-tuning, divided by who reads them. Only what puts the parts together takes the whole: the learner,
-// and what makes it.
+// The settings of fine-tuning, divided by who reads them. Only what puts the parts together takes the whole: the
+// learner, and what makes it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The settings of pre-training, divided by who reads them: a function of this room takes the part that it needs. Only what
-// puts the parts together takes the whole: the learners and the stream of batches.
+// The settings of pre-training, divided by who reads them: a function of this room takes the part that it needs. Only
+// what puts the parts together takes the whole: the learners and the stream of batches.
 #pragma once
 #include <algorithm>
 #include <cstddef>
