@@ -1,15 +1,18 @@
 // One step: losses of micro-batches add up and are divided once; what is not finite moves nothing.
 #include "train/step/trainer.h"
 
+#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <vector>
 
 #include "train/objectives/language_model.h"
 #include "train/ops/packed_store.h"
+#include "train/run/batch_size_search.h"
 #include "train/step/trainer_case.h"
 
 namespace deberta::train::trainer_test {
@@ -204,6 +207,20 @@ TEST(Trainer, GradientsAreShownBeforeTheClip) {
   EXPECT_EQ(count, 4);
   EXPECT_NEAR(std::sqrt(squares) / count, result.norm, 1e-6 * result.norm);
   EXPECT_GT(result.norm, 1e-3);
+}
+
+// The run knows no torch, and takes its word for it.
+TEST(Trainer, MemoryThatLibTorchDoesNotGetIsKnownByItsMessage) {
+  const auto is_memory = [](const char* message) {
+    try {
+      TORCH_CHECK(false, message);
+    } catch (const std::exception& error) {
+      return is_out_of_memory(error);
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_memory("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"));
+  EXPECT_FALSE(is_memory("sizes differ"));
 }
 
 }  // namespace
