@@ -86,10 +86,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
 // What the plan reads may not lie where its runs and tables are written, nor be linked to from there.
 void check_keeps_files(const PlanFile& plan, const std::string& folder) {
   const std::vector<std::string> names = names_in(folder);
+  const auto is_linked_to = [&](const std::string& file) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return is_same_file(folder + "/" + name, file); });
+  };
   for (const auto& [at, file] : named_files(plan)) {
-    const bool is_linked =
-        std::ranges::any_of(names, [&](const std::string& name) { return is_same_file(folder + "/" + name, file); });
-    if (is_linked || is_inside(file, folder))
+    if (is_linked_to(file) || is_inside(file, folder))
       refuse_argument("output_dir", "expected a folder without the files of the plan, got " + folder + " with " + file +
                                         "; choose another folder");
   }
