@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results and logs that are committed in plans/results.
+"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results and logs that are
+committed in plans/results.
 
-usage: ablation_tables.py [PROGRAM] [--check]      (default: build/release/deberta); --check only compares, and fails when the page or the chart is stale"""
+usage: ablation_tables.py [PROGRAM] [--check]
+PROGRAM: build/release/deberta; --check only compares, and fails when the page or the chart is stale."""
 import json
 import math
 import pathlib
@@ -43,7 +45,8 @@ def with_tables(page, found):
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
         missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
-        table = table.replace(" * |", " |").replace("; * beyond two standard errors:", ":")  # the page has one rule for all of them
+        # the page has one rule for all of them
+        table = table.replace(" * |", " |").replace("; * beyond two standard errors:", ":")
         page = page[:at] + table + detection_table(numbers, detected) + missing + page[until:]
     begin, end = "<!-- comparisons, by bench/ablation_tables.py -->\n", "<!-- end of the comparisons -->\n"
     at, until = page.index(begin) + len(begin), page.index(end)
@@ -51,7 +54,8 @@ def with_tables(page, found):
 
 
 def detections():
-    """{form: [what the discriminator of each run did in the last lines of its log, as {key: mean}]}; forms without a discriminator are left out."""
+    """{form: [what the discriminator of each run did in the last lines of its log, as {key: mean}]}; forms without a
+    discriminator are left out."""
     found = {}
     for path in sorted(RESULTS.glob("*.json")):
         lines = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
@@ -61,14 +65,17 @@ def detections():
 
 
 def detection_table(numbers, detected):
-    """Markdown: what the discriminators of a plan's pairs found, of `detected`, that of detections(); "" where it has none."""
+    """Markdown: what the discriminators of a plan's pairs found, of `detected`, that of detections(); "" where it has
+    none."""
     lines = []
     for form in (row["form"] for row in numbers["rows"]):
         if found := detected.get(form):
             mean = {key: statistics.mean(run[key] for run in found) for key in DETECTION}
             share = mean["replaced_share"]
             guess = -share * math.log(share) - (1 - share) * math.log(1 - share)
-            lines.append(f"| {form} | {share:.3f} | {guess:.3f} | {mean['discriminator_loss']:.3f} | {mean['discriminator_recall']:.3f} | {mean['discriminator_precision']:.2f} | {mean['table_cosine_words']:.2f} | {len(found)} |")
+            lines.append(f"| {form} | {share:.3f} | {guess:.3f} | {mean['discriminator_loss']:.3f} | "
+                         f"{mean['discriminator_recall']:.3f} | {mean['discriminator_precision']:.2f} | "
+                         f"{mean['table_cosine_words']:.2f} | {len(found)} |")
     if not lines:
         return ""
     head = ["", "What the discriminators found, in the last 500 steps of their training:", "", "| form | tokens replaced | loss of the share alone | loss | recall | precision | cosine of words | seeds |", "|---|---|---|---|---|---|---|---|"]
@@ -83,7 +90,8 @@ def p_value(differences):
 
 
 def comparisons(found):
-    """[(what is compared, form, reference, its differences by seed)] of every form that has two seeds or more, each pair once."""
+    """[(what is compared, form, reference, its differences by seed)] of every form that has two seeds or more, each
+    pair once."""
     runs = {}
     for path in sorted(RESULTS.glob("*.json")):
         result = json.loads(path.read_text())
@@ -109,13 +117,15 @@ def verdicts(found):
         mean, says = statistics.mean(differences), "no claim"
         if least < .05:
             says = "**win**" if mean > 0 else "**loss**"
-        lines.append(f"| {form} | {reference} | {measure} | {mean:+.4f} | {statistics.median(differences):+.4f} | {len(differences)} | {p:.3g} | {least:.2g} | {says} |")
+        lines.append(f"| {form} | {reference} | {measure} | {mean:+.4f} | {statistics.median(differences):+.4f} | "
+                     f"{len(differences)} | {p:.3g} | {least:.2g} | {says} |")
     head = [f"{len(rows)} comparisons:", "", "| form | against | of | mean difference | median | seeds | p | p of the whole (Holm) | |", "|---|---|---|---|---|---|---|---|---|"]
     return "\n".join(head + lines) + "\n"
 
 
 def panel(plan, column, numbers, top):
-    """SVG of the means of a column of one plan, a bar of two standard errors to either side, and how many FLOPs each took; and where it ends."""
+    """SVG of the means of a column of one plan, a bar of two standard errors to either side, and how many FLOPs each
+    took; and where it ends."""
     at = numbers["columns"].index(column)
     rows = [(row["form"], row["values"][at], row["flops"].get("mean", 0)) for row in numbers["rows"] if row["values"][at]["count"]]
     reach = [(value["mean"] - 2 * value.get("error", 0), value["mean"] + 2 * value.get("error", 0)) for _, value, _ in rows]
@@ -136,7 +146,9 @@ def panel(plan, column, numbers, top):
         y = top + HEAD + ROW * number + ROW / 2
         out.append(f'<text x="{LEFT - 10}" y="{y + 4:.1f}" text-anchor="end">{form.replace("&", "&amp;")}</text>')
         if "error" in value:
-            out.append(f'<line x1="{x(value["mean"] - 2 * value["error"]):.1f}" x2="{x(value["mean"] + 2 * value["error"]):.1f}" y1="{y}" y2="{y}" stroke="#0072b2" stroke-width="2"/>')
+            out.append(f'<line x1="{x(value["mean"] - 2 * value["error"]):.1f}" '
+                       f'x2="{x(value["mean"] + 2 * value["error"]):.1f}" y1="{y}" y2="{y}" stroke="#0072b2" '
+                       'stroke-width="2"/>')
         out.append(f'<circle cx="{x(value["mean"]):.1f}" cy="{y}" r="4" fill="#0072b2"/>')
         if flops:
             out.append(f'<text x="{WIDTH - RIGHT + 12}" y="{y + 4:.1f}">{flops:.2e}</text>')
@@ -150,7 +162,8 @@ def chart(found):
             if column in numbers["columns"]:
                 lines, top = panel(plan, column, numbers, top)
                 body += lines
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" font-family="sans-serif" font-size="12" fill="#444">'
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" font-family="sans-serif" font-size="12" '
+            'fill="#444">')
     return "\n".join([head, f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>', *body, "</svg>", ""])
 
 
@@ -164,12 +177,14 @@ def contradictions():
         if steps != sorted(steps) or steps[-1] != steps[-2]:
             found.append(f"{path.stem}.jsonl: expected the steps in order and an evaluation of the last")
         if wrong := [name for name, value in result["pretraining"].items() if told.get(name) != value]:
-            found.append(f"{path.name}: {wrong[0]}: expected what the end of its log says, {told.get(wrong[0])}, got {result['pretraining'][wrong[0]]}")
+            found.append(f"{path.name}: {wrong[0]}: expected what the end of its log says, {told.get(wrong[0])}, got "
+                         f"{result['pretraining'][wrong[0]]}")
         for line in lines:
             for prefix in ("", "generator_", "eval_", "eval_generator_"):
                 loss, perplexity = line.get(prefix + "loss"), line.get(prefix + "perplexity")
                 if loss is not None and perplexity is not None and not math.isclose(math.log(perplexity), loss, rel_tol=1e-6):
-                    found.append(f"{path.stem}.jsonl: step {line['step']}: {prefix}perplexity: expected exp of the loss, {math.exp(loss)}, got {perplexity}")
+                    found.append(f"{path.stem}.jsonl: step {line['step']}: {prefix}perplexity: expected exp of the loss, "
+                                 f"{math.exp(loss)}, got {perplexity}")
     return found
 
 

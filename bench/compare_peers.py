@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Compares us with other libraries in one interleaved run: a round measures every figure of ours, then every peer's, so that
-a machine that slows down slows both. For each row of the targets, a round's ratio is taken against the best peer of the same
-precision in that round; the page shows medians and lower quartiles. Writes the file of this kind of processor in bench/figures, the page of all kinds
-and the figures in README.md.
+"""Compares us with other libraries in one interleaved run: a round measures every figure of ours, then every peer's, so
+that a machine that slows down slows both. For each row of the targets, a round's ratio is taken against the best peer
+of the same precision in that round; the page shows medians and lower quartiles. Writes the file of this kind of
+processor in bench/figures, the page of all kinds and the figures in README.md.
 
 usage: compare_peers.py -m DIR --python PYTHON_OF_THE_PEERS --trained TRAINED [--rounds 9] [--only calibrated]
-DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has, TRAINED a trained classifier with its
-tokenizer; this script needs only the standard library, and `ninja -C build/dev tokenizer_bench`. --only calibrated: measures only calibrated int8, keeps the rest.
+DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM a tokenizer whose ids it has, TRAINED a
+trained classifier with its tokenizer; this script needs only the standard library, and `ninja -C build/dev
+tokenizer_bench`. --only calibrated: measures only calibrated int8, keeps the rest.
 """
 import argparse
 import collections
+import itertools
 import json
 import lzma
 import os
@@ -31,7 +33,8 @@ SLOW_PEERS = ("hf", "hf-bf16")  # far slower than the others: only latency, and 
 PARTS = 9  # a round takes every ninth of the real lengths, the next round the next ones
 OUTLIERS, GAIN = (5, 67, 130, 201), 40  # channels made to stand out, and by how much
 WITHOUT_AMX = {"bf16": "avx512", "int8": "avx512_vnni"}  # what runs where AMX is hidden
-# Seconds and peak memory of a command. A process of its own: Linux counts the memory of whoever starts a program as that program's.
+# Seconds and peak memory of a command. A process of its own: Linux counts the memory of whoever starts a program as
+# that program's.
 TIMED = """import os, subprocess, sys, time
 begin = time.perf_counter()
 process = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL)
@@ -104,7 +107,7 @@ def tokenizer_ratios(a, folder, ratios):
 def batch_growth(a, dtype, ratios):
     """Tokens/s of each batch size over those of half that size: medians of interleaved runs."""
     lines = [line for line in bench(a, dtype, "32", "--batch", "1,2,4,8,16") if line["what"] == "latency"]
-    for before, after in zip(lines, lines[1:]):
+    for before, after in itertools.pairwise(lines):
         row = f"tokens/s at n = 32, batch {after['batch']} over {before['batch']}"
         ratios[row, dtype].append(after["batch"] / before["batch"] * before["ms_median"] / after["ms_median"])
 
@@ -149,7 +152,8 @@ def limits_without_amx(a, dtype, ratios):
 
 
 def one_round(a, number, folder, words, machine, ratios, absolute, choices):
-    """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, comparisons of levels."""
+    """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, comparisons of
+    levels."""
     numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]]
     lengths = folder / "lengths.txt"
     lengths.write_text("\n".join(map(str, numbers)) + "\n")
@@ -183,7 +187,8 @@ def one_round(a, number, folder, words, machine, ratios, absolute, choices):
         for line in ours:
             if line["what"] == "latency" and line["seq"] in (128, 512) and "of_limit" in line:
                 ratios[f"T5 of the machine's limit, n = {line['seq']}", dtype].append(line["of_limit"])
-        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))  # measured in turns
+        # measured in turns
+        ratios["T8 tokens/s at n = 2048 over n = 512", dtype].append(4 * median_ms(ours, 512) / median_ms(ours, 2048))
         ratios["T9 idle over contended latency, n = 128", dtype].append(median_ms(ours, 128) / contended(a, dtype))
 
 
@@ -209,7 +214,8 @@ def times_of(ratios, key):
 
 
 def raise_gains(path):
-    """Multiplies by GAIN, in a model.safetensors, the gains of some channels of every norm inside a layer, so that they stand out in whatever reads the norms."""
+    """Multiplies by GAIN, in a model.safetensors, the gains of some channels of every norm inside a layer, so that they
+    stand out in whatever reads the norms."""
     data = bytearray(path.read_bytes())
     size = struct.unpack("<Q", data[:8])[0]
     for name, tensor in json.loads(data[8:8 + size]).items():
@@ -281,7 +287,8 @@ def lower_quartile(values):
 
 
 def kind_of(machine):
-    """The last part of `AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)`; an Intel processor whose AMX is hidden is a kind of its own."""
+    """The last part of `AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)`; an Intel processor whose AMX is hidden is a
+    kind of its own."""
     name, _, details = machine["fp32"]["cpu"].rstrip(")").rpartition(" (")
     kind = details.rpartition(", ")[2]
     if kind == "of an unknown kind":  # a virtual machine may hide the model: its numbers are the name
@@ -314,7 +321,8 @@ def command_of(a):
 def peers_of(python):
     """Versions of the peers that an interpreter has, by their names in README.md."""
     wanted = {"transformers": "transformers", "torch": "torch", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
-    code = f"import importlib.metadata as m, json\nfound = {{}}\nfor d in {list(wanted)}:\n    try: found[d] = m.version(d)\n    except m.PackageNotFoundError: pass\nprint(json.dumps(found))"
+    code = (f"import importlib.metadata as m, json\nfound = {{}}\nfor d in {list(wanted)}:\n"
+            "    try: found[d] = m.version(d)\n    except m.PackageNotFoundError: pass\nprint(json.dumps(found))")
     found = json.loads(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)
     return {wanted[name]: version.partition("+")[0] for name, version in found.items()}
 
@@ -351,7 +359,8 @@ def write_calibrated(a, machine, calibrations):
 
 def with_tokenizer(a, folder):
     folder.mkdir()
-    files = {file.name: file for file in [a.spm.resolve(), *a.model.resolve().iterdir()]}  # the model's own tokenizer first
+    # the model's own tokenizer first
+    files = {file.name: file for file in [a.spm.resolve(), *a.model.resolve().iterdir()]}
     for name, file in files.items():
         (folder / name).symlink_to(file)
     return folder

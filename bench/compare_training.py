@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Compares steps of training with transformers and with transformers under torch.compile in one interleaved run: a round measures a step of ours,
-then one of each peer. Peers are processes that wait between rounds, two at a time, so that compiling and their memory do not count against
-anybody. Writes the part `training` of this kind of processor in bench/figures, and the pages made of these files.
+"""Compares steps of training with transformers and with transformers under torch.compile in one interleaved run: a
+round measures a step of ours, then one of each peer. Peers are processes that wait between rounds, two at a time, so
+that compiling and their memory do not count against anybody. Writes the part `training` of this kind of processor in
+bench/figures, and the pages made of these files.
 
-usage: compare_training.py -m DIR --python PYTHON_OF_THE_PEERS [--rounds 9] [--tokenized TEXTS.jsonl] [--dtypes fp32,bf16] [--only PART]...
+usage: compare_training.py -m DIR --python PYTHON_OF_THE_PEERS [--rounds 9] [--tokenized TEXTS.jsonl]
+           [--dtypes fp32,bf16] [--only PART]...
 PART: 128, 512, long, sst-2, ships, profile; what a run does not measure stays as it is.
-DIR is a checkpoint of base shape that both can read, such as `peers.py make DIR` writes; the interpreter of the peers has torch and transformers 4.57. This script
-needs only the standard library.
+DIR is a checkpoint of base shape that both can read, such as `peers.py make DIR` writes; the interpreter of the peers
+has torch and transformers 4.57. This script needs only the standard library.
 """
 import argparse
 import collections
@@ -152,7 +154,8 @@ def write_pages(a, c, operations):
         sys.exit(f"{kind} has no file in {a.figures}: measure it with compare_peers.py first")
     rows = [{"row": row, "precision": dtype, "rounds": len(c.ratios[row, dtype]), "median": round(statistics.median(c.ratios[row, dtype]), 2),
              "lower_quartile": round(lower_quartile(c.ratios[row, dtype]), 2)} for row in TRAINING_FLOORS for dtype in SUFFIX if c.ratios.get((row, dtype))]
-    command = f"bench/compare_training.py -m DIR --python PYTHON --tokenized TEXTS --rounds {a.rounds} --threads {a.threads}{'' if a.budget == 1 else f' --budget {a.budget}'}"
+    command = (f"bench/compare_training.py -m DIR --python PYTHON --tokenized TEXTS --rounds {a.rounds} --threads "
+               f"{a.threads}{'' if a.budget == 1 else f' --budget {a.budget}'}")
     new = {"training_command": command, "training_rows": rows, "training_figures": figures_of(c), "training_operations": operations}
     for what, key in (("training_rows", ("row", "precision")), ("training_figures", ("step", "who")), ("training_operations", ("step", "precision"))):
         measured = {tuple(line[name] for name in key) for line in new[what]}

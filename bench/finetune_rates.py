@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Which learning rate fine-tuning should begin with: models of several sizes, three tasks, seeds and rates, and everything else by default.
+"""Which learning rate fine-tuning should begin with: models of several sizes, three tasks, seeds and rates, and
+everything else by default.
 
-finetune_rates.py --data DATA --results FILE [-m MODEL...] [--optimizers O,...] [--rates R,...] [--seeds S,...] [--tasks T,...] [--rows N,...] [--jobs N]
-    [--more OPTIONS...]
+finetune_rates.py --data DATA --results FILE [-m MODEL...] [--optimizers O,...] [--rates R,...] [--seeds S,...]
+    [--tasks T,...] [--rows N,...] [--jobs N] [--more OPTIONS...]
 finetune_rates.py --results FILE --table
 
-Each run is one command of `deberta finetune` on the first N rows of a task, scored on the task's dev file after its last step. FILE gets a
-line of JSON for each; runs that it has are not made again. `auto` is a rate as well: the default. The table has means over the seeds, and how far the
-default is from the best rate. With --more "--layer-decay 0.9" the runs have these options besides, and a column of their own. Needs the built programs; DEBERTA_BINARY names deberta."""
+Each run is one command of `deberta finetune` on the first N rows of a task, scored on the task's dev file after its
+last step. FILE gets a line of JSON for each; runs that it has are not made again. `auto` is a rate as well: the
+default. The table has means over the seeds, and how far the default is from the best rate. With --more "--layer-decay
+0.9" the runs have these options besides, and a column of their own. Needs the built programs; DEBERTA_BINARY names
+deberta."""
 import argparse
 import concurrent.futures
 import itertools

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Fine-tunes a model on every task that has files to train on, one command each, and checks that `deberta eval` gives the result the figures
-that the run printed. Prints a table in Markdown; a task whose figures differ ends the script with code 1.
+"""Fine-tunes a model on every task that has files to train on, one command each, and checks that `deberta eval` gives
+the result the figures that the run printed. Prints a table in Markdown; a task whose figures differ ends the script
+with code 1.
 
 usage: finetune_tasks.py --data DATA -m MODEL [--nli-model MODEL] -o FOLDER [--threads N] [--only TASK,...]
-DATA has the folders glue, superglue, nli, squad, race, swag and conll2003. --nli-model: the tasks that are published as begun from an
-NLI model are trained from it as well. Needs the built programs; DEBERTA_BINARY names deberta.
+DATA has the folders glue, superglue, nli, squad, race, swag and conll2003. --nli-model: the tasks that are published as
+begun from an NLI model are trained from it as well. Needs the built programs; DEBERTA_BINARY names deberta.
 """
 import argparse
 import dataclasses
@@ -109,7 +110,8 @@ def measure(job, model, name, a):
     printed, again = figures_of_run(folder), figures_of_eval(job.task, folder, dev, a.threads)
     same = bool(printed) and all(again.get(metric) == value for metric, value in printed.items())
     first = next(iter(again))
-    print(f"| {name} | {job.samples or 'all'} | {job.epochs} | {first} {again[first]:.4g} | {'the same' if same else f'{printed} {again}'} | {seconds:.0f} s |", flush=True)
+    print(f"| {name} | {job.samples or 'all'} | {job.epochs} | {first} {again[first]:.4g} | "
+          f"{'the same' if same else f'{printed} {again}'} | {seconds:.0f} s |", flush=True)
     return same
 
 
@@ -123,7 +125,8 @@ def main():
     parser.add_argument("--only", default="")
     a = parser.parse_args()
     only = a.only.split(",") if a.only else []
-    print("| task | training examples | epochs | on the dev file | eval on the result | time |\n|---|---|---|---|---|---|", flush=True)
+    print("| task | training examples | epochs | on the dev file | eval on the result | time |\n"
+          "|---|---|---|---|---|---|", flush=True)
     jobs = [job for job in JOBS if not only or job.name in only]
     same = [measure(job, a.model, job.name, a) for job in jobs]
     if a.nli_model:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the options of fine-tuning are worth: SICK and CoLA from a small model, each form with three seeds beside the run without it.
+"""What the options of fine-tuning are worth: SICK and CoLA from a small model, each form with three seeds beside the
+run without it.
 
 finetune_worth.py --data DATA --results FILE [-m MODEL] [--seeds S,...] [--tasks T,...] [--rows N] [--forms F,...]
 finetune_worth.py --results FILE --table
 
-A run is one command of `deberta finetune` on the first N rows of the task, scored on its dev file after the last step; FILE gets a line of JSON for
-each, and runs that it has are not made again. Forms beside those of one option:
+A run is one command of `deberta finetune` on the first N rows of the task, scored on its dev file after the last step;
+FILE gets a line of JSON for each, and runs that it has are not made again. Forms beside those of one option:
 
   teacher      --teacher is the same model after 5 epochs on all rows of the task
   checkpoints  `convert --average` of the last three of six checkpoints
@@ -13,11 +14,13 @@ each, and runs that it has are not made again. Forms beside those of one option:
   few          the first N/4 rows alone
   soft         N/4 rows with their labels, the others with the answers of the model of `few` as soft labels
   soft half   the same, the answers with a row weight of .5
-  two scores   the label as a number (SICK: 0, .5, 1), with another score beside it, the share of words that both texts have (CoLA: the length in
-               words), and alone: Pearson's correlation of the label
-  folds        five folds of N/4 rows: how far their mean is from the dev file's score of `few`; and one --validation-split of .2
+  two scores   the label as a number (SICK: 0, .5, 1), with another score beside it, the share of words that both texts
+               have (CoLA: the length in words), and alone: Pearson's correlation of the label
+  folds        five folds of N/4 rows: how far their mean is from the dev file's score of `few`; and one
+               --validation-split of .2
 
-The table has means over the seeds, and differences from the run of the same seed and task with their standard error. Needs the built programs; DEBERTA_BINARY names deberta."""
+The table has means over the seeds, and differences from the run of the same seed and task with their standard error.
+Needs the built programs; DEBERTA_BINARY names deberta."""
 import argparse
 import csv
 import itertools
@@ -33,7 +36,7 @@ TASKS = {"sick": ("nli", "nli/sick/train.csv.xz", "nli/sick/dev.csv.xz"), "cola"
 OPTIONS = {
     "default": "", "layer decay": "--layer-decay 0.9", "head rate": "--head-learning-rate 1e-3", "new layer": "--reinit-layers 1", "LoRA": "--lora-rank 8",
     "mean": "--pooling mean", "max": "--pooling max", "attention": "--pooling attention", "running average": "--ema-decay 0.97",
-}  # fmt: skip
+}
 COMMON = ["--threads", 1, "--progress", "off"]
 KEY = ("task", "rows", "form", "seed")
 
@@ -68,7 +71,7 @@ class Bench:
 
     def measure(self, form: str) -> dict:
         named = {"teacher": self.teacher, "checkpoints": self.checkpoints, "seeds": self.seeds, "few": lambda: self.score(self.few()), "soft": lambda: self.soft(1),
-                 "soft half": lambda: self.soft(0.5), "folds": self.folds, "two scores": self.two_scores}  # fmt: skip
+                 "soft half": lambda: self.soft(0.5), "folds": self.folds, "two scores": self.two_scores}
         if form in named:
             return named[form]()
         if form == "default":
@@ -183,10 +186,12 @@ def print_table(lines: list[dict]) -> None:
     for task, rows in tasks:
         pairs = [(100 * metrics["pearson"], 100 * metrics["alone"]) for key, metrics in found.items() if key[:3] == (task, rows, "two scores")]
         if pairs:
-            print(f"two scores, {task}: {statistics.mean(pair for pair, _ in pairs):.1f}, alone {statistics.mean(alone for _, alone in pairs):.1f}")
+            print(f"two scores, {task}: {statistics.mean(pair for pair, _ in pairs):.1f}, alone "
+                  f"{statistics.mean(alone for _, alone in pairs):.1f}")
     away = [fold_scores(metrics, score_of(found[*key[:2], "few", key[3]])) for key, metrics in found.items() if key[2] == "folds"]
     for name, errors in zip(("folds", "one split"), zip(*away)):
-        print(f"{name}: {statistics.mean(errors):+.1f} from the dev file's score in the mean, {statistics.mean(map(abs, errors)):.1f} without the sign")
+        print(f"{name}: {statistics.mean(errors):+.1f} from the dev file's score in the mean, "
+              f"{statistics.mean(map(abs, errors)):.1f} without the sign")
 
 
 def main() -> None:

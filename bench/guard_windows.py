@@ -3,9 +3,11 @@
 
 guard_windows.py --data DATA --work FOLDER [-m MODEL] [--texts N] [--words N]
 
-The guard is MODEL (builtin:fill), fine-tuned by the defaults of `finetune` to tell sentences of an encyclopedia (benign) from those of novels (finding), on 4,000 passages of 40 words. Then
-texts of N words that are all from the encyclopedia, or but for their last tenth, which is from a novel that the guard has not seen. For each way to read a text that is too long: the
-findings that it misses at the thresholds that report at most 1 % and 5 % of the benign texts. FOLDER keeps the guard. Needs the built programs; DEBERTA_BINARY names deberta."""
+The guard is MODEL (builtin:fill), fine-tuned by the defaults of `finetune` to tell sentences of an encyclopedia
+(benign) from those of novels (finding), on 4,000 passages of 40 words. Then texts of N words that are all from the
+encyclopedia, or but for their last tenth, which is from a novel that the guard has not seen. For each way to read a
+text that is too long: the findings that it misses at the thresholds that report at most 1 % and 5 % of the benign
+texts. FOLDER keeps the guard. Needs the built programs; DEBERTA_BINARY names deberta."""
 import argparse
 import json
 import lzma

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/learning.svg from the logs of the models that ship (models/stage*.jsonl): losses of both models, what the generator finds, what the
-discriminator finds, and how alike their tables of words are.
+"""docs/learning.svg from the logs of the models that ship (models/stage*.jsonl): losses of both models, what the
+generator finds, what the discriminator finds, and how alike their tables of words are.
 
 usage: learning_curves.py [LOG...]      (default: models/stage1.jsonl and those after it)"""
 import json
@@ -46,12 +46,14 @@ def panel(title, series, lines, left, top):
         value = low + (high - low) * i / 4
         out += [f'<line x1="{inner_left}" x2="{inner_right}" y1="{y(value):.1f}" y2="{y(value):.1f}" stroke="#8884"/>',
                 f'<text x="{inner_left - 4}" y="{y(value) + 4:.1f}" text-anchor="end">{value:.3g}</text>',
-                f'<text x="{x(tokens[-1] * i / 4):.1f}" y="{inner_bottom + 15}" text-anchor="middle">{tokens[-1] * i / 4e6:.3g} M</text>']
+                (f'<text x="{x(tokens[-1] * i / 4):.1f}" y="{inner_bottom + 15}" '
+                 f'text-anchor="middle">{tokens[-1] * i / 4e6:.3g} M</text>')]
     for number, (key, name, colour) in enumerate(series):
         points = " ".join(f"{x(line['tokens']):.1f},{y(line[key]):.1f}" for line in lines)
         out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
         if name:
-            out.append(f'<text x="{inner_right - 4}" y="{inner_top + 14 + 15 * number}" text-anchor="end" fill="{colour}">{name}</text>')
+            out.append(f'<text x="{inner_right - 4}" y="{inner_top + 14 + 15 * number}" text-anchor="end" '
+                       f'fill="{colour}">{name}</text>')
     return out
 
 
@@ -60,7 +62,8 @@ def main():
     lines = load(paths)
     columns, rows = 2, (len(PANELS) + 1) // 2
     width, height = columns * (WIDTH + GAP), rows * (HEIGHT + GAP)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11" fill="#444">',
+    out = [(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
+            f'{height}" font-family="sans-serif" font-size="11" fill="#444">'),
            f'<rect width="{width}" height="{height}" fill="#fff"/>']
     for number, (title, series) in enumerate(PANELS):
         out += panel(title, series, lines, GAP // 2 + number % columns * (WIDTH + GAP), GAP // 2 + number // columns * (HEIGHT + GAP))

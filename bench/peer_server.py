@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The server that people write for themselves: FastAPI in front of transformers or ONNX Runtime. One request at a time is computed, its texts padded to
-the longest; /predict answers as text-embeddings-inference does.
+"""The server that people write for themselves: FastAPI in front of transformers or ONNX Runtime. One request at a time
+is computed, its texts padded to the longest; /predict answers as text-embeddings-inference does.
 
-usage: peer_server.py transformers|onnxruntime MODEL PORT [THREADS]      (needs torch, transformers 4.57, fastapi, uvicorn; onnxruntime and onnx)"""
+usage: peer_server.py transformers|onnxruntime MODEL PORT [THREADS]
+It needs torch, transformers 4.57, fastapi, uvicorn; onnxruntime and onnx."""
 import pathlib
 import sys
 import tempfile

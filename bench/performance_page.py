@@ -1,6 +1,6 @@
-"""docs/performance.md, its chart and the figures in README.md, from bench/figures: one file and one section for each kind of processor measured.
-`compare_peers.py` writes the file of the kind that it runs on; the others stay, so no measurement is lost. `tools/make_docs.py` regenerates
-the pages."""
+"""docs/performance.md, its chart and the figures in README.md, from bench/figures: one file and one section for each
+kind of processor measured. `compare_peers.py` writes the file of the kind that it runs on; the others stay, so no
+measurement is lost. `tools/make_docs.py` regenerates the pages."""
 import json
 import pathlib
 
@@ -116,7 +116,7 @@ def training(kind):
     parts = ["### Training", "", "```", kind["training_command"], "```", "", *training_rows(kind), "", *training_figures(kind), ""]
     if not kind["training_operations"]:
         return parts
-    return parts + ["Where the time of a step goes (operations of at least 1 %):", "", *training_operations(kind), ""]
+    return [*parts, "Where the time of a step goes (operations of at least 1 %):", "", *training_operations(kind), ""]
 
 
 def serving(kind):
@@ -126,14 +126,16 @@ def serving(kind):
     told, loads = kind["serving"], kind["serving_load"]
     best = max(line["goodput"] for line in loads)
     rows = [("overhead of a request, median, at most, ms", told["overhead_ms"], 0.3, told["overhead_ms"] < 0.3, 3),
-            ("throughput over HTTP (wrk, 32 connections, 128 tokens) over `deberta bench`", told["http_share"], 0.9, told["http_share"] >= 0.9, 2),
+            (
+            "throughput over HTTP (wrk, 32 connections, 128 tokens) over `deberta bench`", told["http_share"], 0.9, told["http_share"] >= 0.9, 2),
             ("goodput at twice the capacity over the best", loads[-1]["goodput"] / best, 0.9, loads[-1]["goodput"] >= 0.9 * best, 2)]
     held = [[what, f"{value:.{digits}f}", f"{floor:.2f}", "yes" if is_held else "**no**"] for what, value, floor, is_held, digits in rows]
     load = [[f"{100 * line['share']:.0f} %", f"{line['rate']:.1f}", f"{line['goodput']:.1f}", f"{line['p50_ms']:.0f}", f"{line['p99_ms']:.0f}", f"{100 * line['refused']:.1f} %", str(line["others"])] for line in loads]
     ours = {line["clients"]: line for line in kind["serving_peers"] if line["who"] == "deberta"}
     peers = [[line["who"], str(line["clients"]), f"{line['rate']:.1f}", f"{line['p50_ms']:.0f}", f"{ours[line['clients']]['rate'] / line['rate']:.2f}"] for line in kind["serving_peers"]]
     return ["### Serving", "", "```", told["command"], "```", "", *table(["", "measured", "floor", "holds"], held), "",
-            f"Requests that come whatever becomes of them, at shares of what 32 clients get who ask as soon as they are answered ({told['capacity']:.1f} requests/s):", "",
+            ("Requests that come whatever becomes of them, at shares of what 32 clients get who ask as soon as they "
+             f"are answered ({told['capacity']:.1f} requests/s):"), "",
             *table(["share", "asked/s", "answered/s", "p50, ms", "p99, ms", "refused (429)", "other answers"], load), "",
             "Beside servers of FastAPI, one request at a time, in turns:", "",
             *table(["server", "clients", "requests/s", "median, ms", "ours, times as many"], peers), ""]
@@ -176,32 +178,48 @@ def section(kind):
 
 def page(kinds):
     return "\n".join([
-        "# Performance", "", "Each processor that was measured has a section, made from `bench/figures`. `bench/compare_peers.py` measures the processor that it runs on, then writes",
-        "this page and the figures in README.md. Our program and the peers run in turn, so only ratios within one run are meaningful; do not compare sections.", "",
+        "# Performance", "",
+        "Each processor that was measured has a section, made from `bench/figures`. `bench/compare_peers.py`",
+        "measures the processor that it runs on, then writes this page and the figures in README.md. Our program",
+        "and the peers run in turn, so only ratios within one run are meaningful; do not compare sections.", "",
         "![speed-up over the best peer](performance.svg)", "", f"The chart shows {chart_kind(kinds)['kind']}.", "",
-        "All machines are virtual machines with two cores. Peaks are those of the instructions that run there; docs/kernels.md says how they are chosen.", "", *processors(kinds), "",
+        "All machines are virtual machines with two cores. Peaks are those of the instructions that run there;",
+        "docs/kernels.md says how they are chosen.", "", *processors(kinds), "",
         "Each section contains:", "",
-        "* **The command** that measured the whole section, except where the section's first line says otherwise. DIR is a checkpoint that our program and the peers",
-        "  can read, PYTHON an interpreter that has the peers installed, TRAINED a small trained model.",
-        "* **Rows**: medians and lower quartiles over the rounds. T1 to T4: speed-up over the best peer of the same precision in each round. A row holds if its median",
-        "  reaches the floor and its lower quartile is at most 5 % below it. T5: the lower bound on the time (arithmetic at the measured peak of the instruction used, or",
-        "  one read of the weights) divided by the time taken, with the peaks measured just before and after each run; docs/kernels.md says what keeps AMX from its limit.",
-        "  Two threads over one: the ratio of tokens/s, and the ratio of the shares of the limit, which is independent of what the host took from either run. Batches:",
-        "  medians of interleaved runs.",
-        "* **Counts of work** changed after all of these measurements, and shares of the limit measured since are lower by as much: rows of the relative table count for each query, no longer for blocks of 64 (a base",
-        "  model has 1.3 % less work at 128 tokens, .6 % at 512), of a classifier's last layer only what it reads counts (7 %), and the backward pass of attention counts twice its forward pass, no longer 2.8 times",
+        "* **The command** that measured the whole section, except where the section's first line says otherwise.",
+        "  DIR is a checkpoint that our program and the peers can read, PYTHON an interpreter that has the peers",
+        "  installed, TRAINED a small trained model.",
+        "* **Rows**: medians and lower quartiles over the rounds. T1 to T4: speed-up over the best peer of the",
+        "  same precision in each round. A row holds if its median reaches the floor and its lower quartile is at",
+        "  most 5 % below it. T5: the lower bound on the time (arithmetic at the measured peak of the instruction",
+        "  used, or one read of the weights) divided by the time taken, with the peaks measured just before and",
+        "  after each run; docs/kernels.md says what keeps AMX from its limit. Two threads over one: the ratio of",
+        "  tokens/s, and the ratio of the shares of the limit, which is independent of what the host took from",
+        "  either run. Batches: medians of interleaved runs.",
+        "* **Counts of work** changed after all of these measurements, and shares of the limit measured since are",
+        "  lower by as much: rows of the relative table count for each query, no longer for blocks of 64 (a base",
+        "  model has 1.3 % less work at 128 tokens, .6 % at 512), of a classifier's last layer only what it reads",
+        "  counts (7 %), and the backward pass of attention counts twice its forward pass, no longer 2.8 times",
         "  (with the rows, 3 % less work in a step at 128 tokens, 4.6 % at 512).",
-        "* **The choice of kernels**: the speed-up of a pass over one sequence with the chosen level over the other levels of the processor and over fp32, interleaved.",
-        "* **int8 with a calibration**: the speed-up over the same model in int8 without a calibration, and over fp32, interleaved. Outlier channels are not",
-        "  quantised and cost a little time. A model without any gets some from norm gains that are made 40 times as large.",
+        "* **The choice of kernels**: the speed-up of a pass over one sequence with the chosen level over the",
+        "  other levels of the processor and over fp32, interleaved.",
+        "* **int8 with a calibration**: the speed-up over the same model in int8 without a calibration, and over",
+        "  fp32, interleaved. Outlier channels are not quantised and cost a little time. A model without any gets",
+        "  some from norm gains that are made 40 times as large.",
         "* **Figures**: medians over the rounds of each round's best.",
-        "* **Training** (T10): a step of a base model with a classifier: forward pass, backward pass, clip and AdamW. Medians and lower quartiles of the ratios of rounds, in which",
-        "  `deberta bench --training`, transformers and transformers under torch.compile take turns. The limit is the work at the measured peak (three times that of the",
-        "  forward pass; of the last layer what the classifier reads) and one pass of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The shape that ships: 6 layers of 256, 4 heads.",
-        "* **Serving**: `deberta serve` with a base model in fp32, texts of real lengths (lognormal, median 60 tokens), of four requests two of labels, one of vectors, one of a batch of four. The",
-        "  overhead is from the server's own histogram: from the request read to the first byte of the answer, less tokenization and inference. wrk does not count the 32 requests that are under way",
-        "  at its end. A latency counts from the time at which the request should have been sent.",
-        "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables) plus 64 MB.", "",
+        "* **Training** (T10): a step of a base model with a classifier: forward pass, backward pass, clip and",
+        "  AdamW. Medians and lower quartiles of the ratios of rounds, in which `deberta bench --training`,",
+        "  transformers and transformers under torch.compile take turns. The limit is the work at the measured",
+        "  peak (three times that of the forward pass; of the last layer what the classifier reads) and one pass",
+        "  of AdamW through memory. SST-2: 32 examples of real lengths, which the peer pads to the longest. The",
+        "  shape that ships: 6 layers of 256, 4 heads.",
+        "* **Serving**: `deberta serve` with a base model in fp32, texts of real lengths (lognormal, median 60",
+        "  tokens), of four requests two of labels, one of vectors, one of a batch of four. The overhead is from",
+        "  the server's own histogram: from the request read to the first byte of the answer, less tokenization",
+        "  and inference. wrk does not count the 32 requests that are under way at its end. A latency counts from",
+        "  the time at which the request should have been sent.",
+        "* **T6**: memory may be 1.2 times the weights in use (linear layers and the projected relative tables)",
+        "  plus 64 MB.", "",
         *(line for kind in kinds for line in section(kind))])
 
 
@@ -226,16 +244,19 @@ def has_readme_figures(kind):
 
 
 def readme_block(kinds):
-    """What README.md says about speed: a kind whose peers are known by their versions, and how many rows hold on each."""
+    """What README.md says about speed: a kind whose peers are known by their versions, and how many rows hold on
+    each."""
     whole = [kind for kind in kinds if kind["rows"] and has_readme_figures(kind)]
     kind = next((kind for kind in whole if kind.get("peers")), whole[0])
     cells = [[name, *(readme_cell(kind, column, dtype) for dtype in DTYPES)] for name, column in README_ROWS.items()]
     versions = ", ".join(f"{name} {version}" for name, version in kind.get("peers", {}).items()) or "the peers"
     seconds = [kind["start"][dtype]["s"] for dtype in DTYPES]
     others = [f"{sum(map(is_held, other['rows']))} of {len(other['rows'])} on {other['kind']}" for other in kinds if other["rows"] and other is not kind]
-    return "\n".join([f"Two cores of a {kind['kind']}, a base model, medians of {kind['rounds']} rounds in turns; in brackets the fastest at that precision of {versions}:",
+    return "\n".join([(f"Two cores of a {kind['kind']}, a base model, medians of {kind['rounds']} rounds in turns; in "
+                       f"brackets the fastest at that precision of {versions}:"),
                       "", *table(["", *DTYPES], cells), "",
-                      f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. Targets met: {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
+                      f"The first answer takes {min(seconds):.2f} to {max(seconds):.2f} s from the start of the program. "
+                      f"Targets met: {sum(map(is_held, kind['rows']))} of {len(kind['rows'])}"
                       f" on {kind['kind']}{''.join('; ' + other for other in others)}.", ""])
 
 
@@ -254,15 +275,18 @@ def chart(kind):
     scale, height = 90, 22
     top = max([bar[2] for bar in bars] + [bar[3] for bar in bars] + [1])
     width = 260 + int(scale * top) + 60
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" font-family="sans-serif" font-size="12">',
+    lines = [(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" '
+              'font-family="sans-serif" font-size="12">'),
              '<title>Speed-up over the best peer of the same precision</title>']
     for i, (row, dtype, value, floor) in enumerate(bars):
         y = 10 + i * height
         lines.append(f'<text x="250" y="{y + 13}" text-anchor="end">{row[3:]}, {dtype}</text>')
-        lines.append(f'<rect x="260" y="{y}" width="{scale * value:.0f}" height="{height - 6}" fill="{"#4477aa" if value >= floor else "#cc6677"}"/>')
-        lines.append(f'<line x1="{260 + scale * floor:.0f}" x2="{260 + scale * floor:.0f}" y1="{y - 2}" y2="{y + height - 4}" stroke="black"/>')
+        lines.append(f'<rect x="260" y="{y}" width="{scale * value:.0f}" height="{height - 6}" '
+                     f'fill="{"#4477aa" if value >= floor else "#cc6677"}"/>')
+        lines.append(f'<line x1="{260 + scale * floor:.0f}" x2="{260 + scale * floor:.0f}" y1="{y - 2}" '
+                     f'y2="{y + height - 4}" stroke="black"/>')
         lines.append(f'<text x="{265 + scale * value:.0f}" y="{y + 13}">{value:.2f}</text>')
-    return "\n".join(lines + ["</svg>", ""])
+    return "\n".join([*lines, "</svg>", ""])
 
 
 def load_kinds(folder=FIGURES):

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Which loss a reranker learns most with: pointwise, pairwise and listwise, on the same queries, models and seeds.
 
-rerank_losses.py --data DATA --results FILE [-m MODEL...] [--losses L,...] [--seeds S,...] [--queries N] [--dev-queries N] [--documents N] [--threads N]
+rerank_losses.py --data DATA --results FILE [-m MODEL...] [--losses L,...] [--seeds S,...] [--queries N]
+    [--dev-queries N] [--documents N] [--threads N]
 rerank_losses.py --results FILE --table
 
-A query is a question of SQuAD, its documents are sentences of one article: the one that has the answer, the others of its paragraph, and, up to N documents, sentences of other
-paragraphs drawn by the question's number. Training has questions of the training file, of different paragraphs, from as many articles as there are; evaluation those of the dev file.
-Each run is one command of `deberta finetune --task ranking`, for an epoch, everything else by default but batches of 8 queries, then `deberta eval` on the last step. FILE gets a line of
-JSON for each; runs that it has are not made again. The table has means over the seeds and their standard errors, and how far each loss is above pointwise with the same seed. Needs the
-built programs; DEBERTA_BINARY names deberta."""
+A query is a question of SQuAD, its documents are sentences of one article: the one that has the answer, the others of
+its paragraph, and, up to N documents, sentences of other paragraphs drawn by the question's number. Training has
+questions of the training file, of different paragraphs, from as many articles as there are; evaluation those of the dev
+file. Each run is one command of `deberta finetune --task ranking`, for an epoch, everything else by default but batches
+of 8 queries, then `deberta eval` on the last step. FILE gets a line of JSON for each; runs that it has are not made
+again. The table has means over the seeds and their standard errors, and how far each loss is above pointwise with the
+same seed. Needs the built programs; DEBERTA_BINARY names deberta."""
 import argparse
 import itertools
 import json

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Load on a running server that a model of base size stands behind: what HTTP costs, how much it answers, how late, and what it refuses, at shares of
-its capacity; and the same requests to servers that people write for themselves (peer_server.py). With --peers it writes the part `serving` of this kind
-of processor in bench/figures, and the pages made of these files.
+"""Load on a running server that a model of base size stands behind: what HTTP costs, how much it answers, how late, and
+what it refuses, at shares of its capacity; and the same requests to servers that people write for themselves
+(peer_server.py). With --peers it writes the part `serving` of this kind of processor in bench/figures, and the pages
+made of these files.
 
-usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--rounds N] [--threads N] [--dtype X] [--peers PYTHON] [--json FILE]
+usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--rounds N] [--threads N] [--dtype X]
+           [--peers PYTHON] [--json FILE]
 
-Overhead is that of single requests, one after the other: the server's own histogram. The throughput is that of `wrk` with 32 connections and texts of
-128 tokens, in turns with `deberta bench` on batches of that length; wrk does not count the requests that are under way at its end, a batch of 32. The
-capacity is what 32 clients get that ask again as soon as they are answered. Then requests come at times drawn beforehand (Poisson, fixed seed), whether the
-last ones were answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from the time at which it should have been sent. Texts have
-lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels, one of vectors, one of a batch of four labels. PYTHON
-has what peer_server.py needs; each peer answers requests of labels in turns with ours, for half of the seconds."""
+Overhead is that of single requests, one after the other: the server's own histogram. The throughput is that of `wrk`
+with 32 connections and texts of 128 tokens, in turns with `deberta bench` on batches of that length; wrk does not count
+the requests that are under way at its end, a batch of 32. The capacity is what 32 clients get that ask again as soon as
+they are answered. Then requests come at times drawn beforehand (Poisson, fixed seed), whether the last ones were
+answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from the time at which it should have been
+sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels,
+one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of
+labels in turns with ours, for half of the seconds."""
 import argparse
 import asyncio
 import json
@@ -53,7 +57,8 @@ def requests(seed, kinds=MIXED):
         number += 1
         some = [next(source) for _ in range(inputs)]
         body = json.dumps({"inputs": [[text] for text in some] if path == "/predict" else some}).encode()
-        yield f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body, inputs
+        yield (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+               f"Content-Length: {len(body)}\r\n\r\n").encode() + body, inputs
 
 
 class Connection:
@@ -241,19 +246,24 @@ def main():
         pairs = [(throughput_of_wrk(port, text, options.seconds), throughput_of_bench(options, tokens)) for _ in range(options.rounds)]
         told["http"], told["bench"] = (statistics.median(part) for part in zip(*pairs))
         told["http_share"] = statistics.median(ours / alone for ours, alone in pairs)
-        print(f"texts of {tokens} tokens: {told['http']:.1f} a second over HTTP, {told['bench']:.1f} by bench: {told['http_share']:.3f}", flush=True)
+        print(f"texts of {tokens} tokens: {told['http']:.1f} a second over HTTP, {told['bench']:.1f} by bench: "
+              f"{told['http_share']:.3f}", flush=True)
         capacity, _ = asyncio.run(closed_loop(port, 32, options.seconds))
-        print(f"capacity {capacity:.1f} requests/s\n{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} {'others':>7}")
+        print(f"capacity {capacity:.1f} requests/s\n"
+              f"{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} "
+              f"{'others':>7}")
         rows = []
         for share in SHARES:
             row = asyncio.run(open_loop(port, share * capacity, options.seconds))
             rows.append({"share": share} | row)
-            print(f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} {row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}", flush=True)
+            print(f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} "
+                  f"{row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}", flush=True)
         if options.peers:
             found = beside_peers(options, port)
             told["peers"] = [{"who": name, "clients": clients, "rate": rate, "p50_ms": 1000 * seconds} for (name, clients), (rate, seconds) in found.items()]
             for (name, clients), (rate, seconds) in found.items():
-                print(f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours {found['deberta', clients][0] / rate:.2f} times as many", flush=True)
+                print(f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours "
+                      f"{found['deberta', clients][0] / rate:.2f} times as many", flush=True)
         if options.json:
             pathlib.Path(options.json).write_text(json.dumps(told | {"capacity": capacity, "rows": rows}, indent=1) + "\n")
         if options.peers:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Steps of training by transformers, as its users train: padded batches, AdamW, the norm of the gradient clipped. compare_training.py runs it
-with an interpreter that has torch and transformers 4.57; alone it serves to try one peer.
+"""Steps of training by transformers, as its users train: padded batches, AdamW, the norm of the gradient clipped.
+compare_training.py runs it with an interpreter that has torch and transformers 4.57; alone it serves to try one peer.
 
 usage: training_peers.py step DIR --peer PEER --threads N [--budget S]
-       training_peers.py finetune DIR --peer PEER --threads N --train TSV --dev TSV [--samples N] [--epochs N] [--seed N] [--learning-rate X]
+       training_peers.py finetune DIR --peer PEER --threads N --train TSV --dev TSV [--samples N] [--epochs N]
+           [--seed N] [--learning-rate X]
 PEER: hf, hf-bf16 (autocast), compile, compile-bf16 (torch.compile).
-step: for each line of stdin, the lengths of one batch (`128 128 128`), a line with the least and the median of the seconds of its steps within the
-budget, of which there is at least one.
-finetune: SST-2 with dynamic padding, in batches of 32; a line with the time of its steps and the accuracy on the dev file.
+step: for each line of stdin, the lengths of one batch (`128 128 128`), a line with the least and the median of the
+seconds of its steps within the budget, of which there is at least one.
+finetune: SST-2 with dynamic padding, in batches of 32; a line with the time of its steps and the accuracy on the dev
+file.
 """
 import argparse
 import csv

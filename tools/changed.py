@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""./test --changed [COMMIT]: builds and runs what the files that changed since COMMIT can break, the nearest first, for three minutes.
+"""./test --changed [COMMIT]: builds and runs what the files that changed since COMMIT can break, the nearest first, for
+three minutes.
 
-Without COMMIT: since the last commit that passed the gate here, else since the branch left origin's main, else since six hours before the last
-commit (draw.py). Files that are not committed count. First the checks of tools/checks.py that such files can fail, then test files by the number of steps between them and a
-changed file (reach.py), among equals those that took the least time when they last ran here. Compiling counts; what there is no time for,
-and what only `./test all` runs, is listed. The last line is `N passed, N failed`.
+Without COMMIT: since the last commit that passed the gate here, else since the branch left origin's main, else since
+six hours before the last commit (draw.py). Files that are not committed count. First the checks of tools/checks.py that
+such files can fail, then test files by the number of steps between them and a changed file (reach.py), among equals
+those that took the least time when they last ran here. Compiling counts; what there is no time for, and what only
+`./test all` runs, is listed. The last line is `N passed, N failed`.
 
 changed.py [COMMIT] [--minutes M] [--list]: --list only shows the files, checks and tests, in their order."""
 import argparse
@@ -61,7 +63,8 @@ def units_of(distances: dict[str, int]) -> list[Unit]:
 
 
 def fitting(units: list[Unit], seconds: float) -> list[Unit]:
-    """As many as there is time for, by what they took before: a unit that is too long for what is left lets shorter ones pass."""
+    """As many as there is time for, by what they took before: a unit that is too long for what is left lets shorter
+    ones pass."""
     left, taken = seconds * WORKERS, []
     for unit in units:
         if unit.seconds <= min(left, seconds):
@@ -129,7 +132,8 @@ def main() -> int:
     changed = draw.changed_since(ROOT, base)
     wanted = [(check, files) for check in checks.CHECKS if (files := checks.chosen(check, changed))]
     units = units_of(reach.of_files(ROOT, changed))
-    print(f"test: {len(changed)} files changed since {base[:12]}; {len(wanted)} checks and {len(units)} test files can fail", flush=True)
+    print(f"test: {len(changed)} files changed since {base[:12]}; {len(wanted)} checks and {len(units)} test files "
+          "can fail", flush=True)
     if arguments.list:
         print("\n".join([*changed, *(f"check: {check.name}" for check, _ in wanted), *(f"{unit.steps} steps  {unit.seconds:6.1f} s  {unit.file}" for unit in units)]))
         return 0

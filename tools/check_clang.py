@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_clang.py BUILD: checks every source that the build compiles with clang 14, with the same warnings as errors; generates no code.
-The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz."""
+"""check_clang.py BUILD: checks every source that the build compiles with clang 14, with the same warnings as errors;
+generates no code. The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz."""
 import concurrent.futures
 import json
 import pathlib

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Fails on a comment or a page that points nowhere, on a legend that is not on a line of its own, and on a source that does not say what it is about.
+"""Fails on a comment or a page that points nowhere, on a legend that is not on a line of its own, and on a source that
+does not say what it is about.
 
-A citation is a page, or a section of one: `kernels.md#attention`, the section by the name that GitHub gives its heading. It stands in a comment of C++,
-CMake, a shell or a table, or in a comment or docstring of Python; in a page it is a link, or has a path or a section. A page is looked for from the root, from
-the file's own folder, in docs/ and in docs/concepts/; NAME.md stands for any. Sections have no numbers: they would change. In a page a path of
-the sources, `src/engine/layer`, leads to a file or a folder, or to files of that name with .h, .cpp or .py.
+A citation is a page, or a section of one: `kernels.md#attention`, the section by the name that GitHub gives its
+heading. It stands in a comment of C++, CMake, a shell or a table, or in a comment or docstring of Python; in a page it
+is a link, or has a path or a section. A page is looked for from the root, from the file's own folder, in docs/ and in
+docs/concepts/; NAME.md stands for any. Sections have no numbers: they would change. In a page a path of the sources,
+`src/engine/layer`, leads to a file or a folder, or to files of that name with .h, .cpp or .py.
 
 A legend says what letters of shapes mean, two or more pairs with two spaces between:
 T packed tokens  D hidden
@@ -53,7 +55,7 @@ def python_texts(text: str):
 
 
 def is_python(path: pathlib.Path, text: str) -> bool:
-    return path.suffix == ".py" or path.suffix == "" and "python" in text.partition("\n")[0]
+    return path.suffix == ".py" or (path.suffix == "" and "python" in text.partition("\n")[0])
 
 
 def comments_of(path: pathlib.Path, text: str):
@@ -168,7 +170,8 @@ def check(path: pathlib.Path, found: list[str], counts: dict[str, int]) -> None:
         if is_legend(comment):
             counts["legends"] += 1
             if not stands_alone(comment):
-                found.append(f"{name}:{line}: a legend stands on a line of its own, two spaces between its pairs: {comment.strip()}")
+                found.append(f"{name}:{line}: a legend stands on a line of its own, two spaces between its pairs: "
+                             f"{comment.strip()}")
     if re.match(r"(src|train)/.*\.cpp$", name) and not text.startswith("//"):
         found.append(f"{name}:1: expected a comment that says what the file is about")
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles the kernels of src/kernels/cuda for each generation of cards and checks what a kernel may use: at most 255 registers and 64 bytes
-spilled. The CPUs need no card for it, but nvcc of CUDA 13: in PATH, in /usr/local/cuda/bin, or of the PyPI packages nvidia-cuda-nvcc and
-nvidia-cuda-runtime (CUDA_HOME names the folder). Prints a line for each generation, and last `N passed, N failed`."""
+"""Compiles the kernels of src/kernels/cuda for each generation of cards and checks what a kernel may use: at most 255
+registers and 64 bytes spilled. The CPUs need no card for it, but nvcc of CUDA 13: in PATH, in /usr/local/cuda/bin, or
+of the PyPI packages nvidia-cuda-nvcc and nvidia-cuda-runtime (CUDA_HOME names the folder). Prints a line for each
+generation, and last `N passed, N failed`."""
 import os
 import pathlib
 import re
@@ -35,7 +36,8 @@ def check(nvcc: str, source: pathlib.Path, generation: int) -> bool:
     registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
     spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", done.stderr)]
     good = bool(registers) and max(registers) <= MOST_REGISTERS and max(spilled) <= MOST_SPILLED
-    print(f"{name}: {len(registers)} kernels, at most {max(registers, default=0)} registers and {max(spilled, default=0)} bytes spilled"
+    print(f"{name}: {len(registers)} kernels, at most {max(registers, default=0)} registers and "
+          f"{max(spilled, default=0)} bytes spilled"
           + ("" if good else f"; expected at most {MOST_REGISTERS} and {MOST_SPILLED}"))
     return good
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when an error code has no test: every row of include/deberta/error_codes.inc needs an EXPECT_ERROR(..., kCode, ...)."""
+"""Fails when an error code has no test: every row of include/deberta/error_codes.inc needs an EXPECT_ERROR(..., kCode,
+...)."""
 import pathlib
 import re
 import sys

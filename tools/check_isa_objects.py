@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the objects compiled with wider instruction sets (src/kernels/x86): each defines one global symbol, its getter,
-and no weak one. A weak symbol compiled with AVX-512 may be the copy that the linker keeps for the whole program, which
-then crashes on older processors. Also, no inner product loop of GEMM or attention may store a register to the stack:
-a compiler that runs out of registers there silently halves the speed.
+"""Checks the objects compiled with wider instruction sets (src/kernels/x86): each defines one global symbol, its
+getter, and no weak one. A weak symbol compiled with AVX-512 may be the copy that the linker keeps for the whole
+program, which then crashes on older processors. Also, no inner product loop of GEMM or attention may store a register
+to the stack: a compiler that runs out of registers there silently halves the speed.
 
 usage: check_isa_objects.py BUILD_DIR
 """

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a text that
-speaks of the program's options in the library.
+"""Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a
+text that speaks of the program's options in the library.
 
-The rooms, their floors and parts are those of rooms.txt: a room of the library includes none of the program. A public header stands
-on the floor of the room that implements it, and includes only public headers and the standard library's. In the library no string
-literal has an option in it: an error says which argument it speaks of (deberta/error.h), and the program names the option.
+The rooms, their floors and parts are those of rooms.txt: a room of the library includes none of the program. A public
+header stands on the floor of the room that implements it, and includes only public headers and the standard library's.
+In the library no string literal has an option in it: an error says which argument it speaks of (deberta/error.h), and
+the program names the option.
 
 Reports are texts for users of the program, and name options too.
 
-The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/, the bindings. A
-table here says which rooms of src each room of train includes; python/ includes the library and nothing else of src. Nothing includes a
-half that is not its own, but for src/."""
+The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/,
+the bindings. A table here says which rooms of src each room of train includes; python/ includes the library and nothing
+else of src. Nothing includes a half that is not its own, but for src/."""
 import pathlib
 import re
 import sys
@@ -24,7 +25,8 @@ HALVES = ("src", "train", "python")  # a room of src is called NAME, any other H
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
 PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "head.h": "heads", "precision.h": "kernels", "checkpoint.h": "checkpoint",
           "answer.h": "decode", "model.h": "engine", "pipeline.h": "pipeline", "find_model.h": "hub", "analysis.h": "analysis", "deberta.h": None}
-# All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each cost their users a tenth of a second.
+# All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each
+# cost their users a tenth of a second.
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
 HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
@@ -81,7 +83,8 @@ def options_named(text: str, name: str) -> list[str]:
         option = OPTION.search(token["raw"] or token["text"] or "")
         if option:
             line = text.count("\n", 0, token.start()) + 1
-            found.append(f"{name}:{line}: a literal names an option ({token[0]}); here only arguments have names (deberta/error.h)")
+            found.append(f"{name}:{line}: a literal names an option ({token[0]}); here only arguments have names "
+                         "(deberta/error.h)")
     return found
 
 

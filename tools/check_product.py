@@ -11,7 +11,8 @@ def main() -> int:
     binary = pathlib.Path(sys.argv[1])
     size = binary.stat().st_size
     needs = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
-    libraries = [line.split()[0] for line in needs.splitlines()]  # without the addresses, whose digits may look like a name
+    # without the addresses, whose digits may look like a name
+    libraries = [line.split()[0] for line in needs.splitlines()]
     wrong = [name for name in libraries if "python" in name or "torch" in name or "c10" in name]
     if size > MAX_BYTES:
         wrong.append(f"{binary}: expected at most {MAX_BYTES} bytes, got {size}")

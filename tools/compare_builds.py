@@ -3,11 +3,13 @@
 
 compare_builds.py OLD NEW [--rounds N] [--only WORD]     OLD, NEW: paths of two programs
 
-It compares the exit code, standard output, every file written, and the messages on standard error. A change of code that should
-change no answer must show `0 differ`; messages are counted separately, because new wording is not a new answer. Then the
-timed runs take turns for N rounds (0: none); it reports the median over the rounds of NEW / OLD in CPU time.
+It compares the exit code, standard output, every file written, and the messages on standard error. A change of code
+that should change no answer must show `0 differ`; messages are counted separately, because new wording is not a new
+answer. Then the timed runs take turns for N rounds (0: none); it reports the median over the rounds of NEW / OLD in CPU
+time.
 
-The inputs are the examples and small trained checkpoints of ../shared, and small random models for tasks without a checkpoint."""
+The inputs are the examples and small trained checkpoints of ../shared, and small random models for tasks without a
+checkpoint."""
 import argparse
 import dataclasses
 import json
@@ -117,7 +119,7 @@ def make_inputs(folder: pathlib.Path) -> Inputs:
     write_safetensors(folder / "ids.safetensors", {"input_ids": numpy.arange(5, 69, dtype=numpy.int32).reshape(2, 32)})
     return Inputs(folder, sst2, write_lines(folder / "texts.txt", texts), write_lines(folder / "sick.csv", lines_of("nli/sick/dev.csv.xz")),
                   write_lines(folder / "questions.jsonl", asked), squad, write_lines(folder / "conll.txt", lines_of("conll2003/valid.txt.xz", 20 * ROWS)),
-                  write_lines(folder / "masked.txt", [" ".join(["[MASK]"] + text.split()[1:]) for text in texts]), write_lines(folder / "wiki.txt", wiki),
+                  write_lines(folder / "masked.txt", [" ".join(["[MASK]", *text.split()[1:]]) for text in texts]), write_lines(folder / "wiki.txt", wiki),
                   write_lines(folder / "choices.jsonl", [{"context": t, "question": "so ?", "choices": [t, "no", "yes"]} for t in texts]),
                   write_lines(folder / "documents.jsonl", [{"query": t, "documents": texts[:5]} for t in texts[:40]]), folder / "ids.safetensors", models)
 
@@ -169,7 +171,8 @@ def other_runs(inputs: Inputs) -> list[Run]:
     runs += [Run(f"{verb} {name}", (verb, "-m", path)) for name, path in models.items() for verb in ("inspect", "check")]
     runs += [Run(f"convert {dtype}", ("convert", "-m", models["nano-sst2"], "--dtype", dtype, "--to", "OUT")) for dtype in ("fp32", "fp16", "bf16")]
     runs.append(Run("convert int8", ("convert", "-m", models["nano-sst2"], "--dtype", "int8", "--calibrate", inputs.texts, "--to", "OUT")))
-    verbs = "classify nli zero-shot ner qa choose rerank embed fill score detect tokenize forward eval inspect check convert bench info completion".split()
+    verbs = ("classify nli zero-shot ner qa choose rerank embed fill score detect tokenize forward eval inspect check "
+             "convert bench info completion").split()
     runs += [Run(f"help {verb}", ("help", verb)) for verb in verbs] + [Run("help", ("--help",))]
     runs += [Run(f"completion {shell}", ("completion", shell)) for shell in ("bash", "zsh", "fish")]
     runs += [Run(f"{verb} nothing", (verb, "-m", inputs.folder / "none", "x")) for verb in verbs[:12]]
@@ -184,7 +187,8 @@ def compare(runs: list[Run], old: pathlib.Path, new: pathlib.Path) -> list[str]:
         is_same = (before.code, before.answers, before.files) == (after.code, after.answers, after.files)
         if not is_same:
             differ.append(run.name)
-            print(f"differs: {run.name}: exit code {before.code} and {after.code}, {len(before.answers)} and {len(after.answers)} bytes, "
+            print(f"differs: {run.name}: exit code {before.code} and {after.code}, {len(before.answers)} and "
+                  f"{len(after.answers)} bytes, "
                   f"{len(before.files)} and {len(after.files)} files")
         if before.messages != after.messages:
             worded.append(run.name)
@@ -192,7 +196,8 @@ def compare(runs: list[Run], old: pathlib.Path, new: pathlib.Path) -> list[str]:
             failed.append(f"{run.name}: {before.messages.decode(errors='replace').strip()}")
     for told in failed:
         print(f"tells nothing: {told}")
-    print(f"{len(runs)} runs: {len(differ)} differ; messages of {len(worded)} differ{': ' + ', '.join(worded) if worded else ''}")
+    print(f"{len(runs)} runs: {len(differ)} differ; messages of {len(worded)} "
+          f"differ{': ' + ', '.join(worded) if worded else ''}")
     return differ + failed
 
 
@@ -215,7 +220,8 @@ def time_runs(runs: list[Run], old: pathlib.Path, new: pathlib.Path, rounds: int
             ratios[run.name].append(seconds[new] / seconds[old])
     for name, values in ratios.items():
         quartiles = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
-        print(f"time of {name}: new / old {statistics.median(values):.3f} (quartiles {quartiles[0]:.3f} and {quartiles[2]:.3f}), {rounds} rounds")
+        print(f"time of {name}: new / old {statistics.median(values):.3f} (quartiles {quartiles[0]:.3f} and "
+              f"{quartiles[2]:.3f}), {rounds} rounds")
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
-"""What a run that has no time for everything takes: first what the change touches, then an order that the commit draws. The next commit begins elsewhere,
-and a run of the same commit is the same."""
+"""What a run that has no time for everything takes: first what the change touches, then an order that the commit draws.
+The next commit begins elsewhere, and a run of the same commit is the same."""
 import functools
 import hashlib
 import pathlib
@@ -26,15 +26,16 @@ def place(name: str, root: pathlib.Path) -> bytes:
 
 
 def base(root: pathlib.Path) -> str:
-    """The commit that the change is counted from: the last that passed the gate here, else where the branch left origin's main. Where that is the last commit
-    and nothing else has changed, the last one before CHANGE_HOURS of work."""
+    """The commit that the change is counted from: the last that passed the gate here, else where the branch left
+    origin's main. Where that is the last commit and nothing else has changed, the last one before CHANGE_HOURS of
+    work."""
     head = commit(root)
     for start in (PASSED, "origin/main"):
         shared = git(root, "merge-base", start, "HEAD")
         if shared and (shared != head or changed_since(root, head)):
             return shared
     last = git(root, "log", "-1", "--format=%ct")
-    return last and git(root, "rev-list", "-1", f"--before={int(last) - CHANGE_HOURS * 3600}", "HEAD") or head
+    return (last and git(root, "rev-list", "-1", f"--before={int(last) - CHANGE_HOURS * 3600}", "HEAD")) or head
 
 
 def changed_since(root: pathlib.Path, start: str) -> list[str]:

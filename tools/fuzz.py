@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The fuzz targets: runs them on their kept corpora, and makes the corpora.
 
-fuzz.py run [--seconds 300] [--keep FOLDER] [TARGET...]   two at a time; a line with the figures of each; exit code 1 after a finding
-fuzz.py corpus [--add FOLDER]                             makes fuzz/corpus again: its inputs, the makers' seeds and FOLDER/TARGET, minimised
+fuzz.py run [--seconds 300] [--keep FOLDER] [TARGET...]   two at a time; a line with the figures of each; exit code 1
+                                                          after a finding
+fuzz.py corpus [--add FOLDER]                             makes fuzz/corpus again: its inputs, the makers' seeds and
+                                                          FOLDER/TARGET, minimised
 
 The corpus of a target is one archive, fuzz/corpus/TARGET.tar.xz: the same bytes for the same inputs.
 """
@@ -24,7 +26,8 @@ FINDINGS = ROOT / "build/asan/findings"
 TARGETS = sorted(path.stem for path in (ROOT / "fuzz").glob("*.cpp") if path.stem not in ("entry", "make_corpus"))
 # Wall-clock time, on a machine that may be busy; entry.cpp allows a second of CPU time.
 LIMITS = ["-timeout=20", "-rss_limit_mb=512"]
-# The memory limit is for what an input needs: freed blocks that the sanitizer holds back (256 MB by default) must not count.
+# The memory limit is for what an input needs: freed blocks that the sanitizer holds back (256 MB by default) must not
+# count.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=32"}
 MAX_KEPT_BYTES = 4096  # larger inputs are not committed
 MAX_HEX_BYTES = 400
@@ -48,7 +51,8 @@ def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
 
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Unpacks the archive into `folder`, which is created; it stays empty if there is no archive. Returns the folder."""
+    """Unpacks the archive into `folder`, which is created; it stays empty if there is no archive. Returns the
+    folder."""
     folder.mkdir(parents=True)
     if archive.exists():
         with tarfile.open(archive) as packed:
@@ -99,7 +103,8 @@ def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> t
 
 
 def line_of(target: str, passed: bool, figures: dict[str, int]) -> str:
-    return (f"{target:<20} {'clean  ' if passed else 'FINDING'} {figures.get('number_of_executed_units', 0):>10} executions "
+    return (f"{target:<20} {'clean  ' if passed else 'FINDING'} {figures.get('number_of_executed_units', 0):>10} "
+            "executions "
             f"{figures.get('average_exec_per_sec', 0):>7}/s {figures.get('peak_rss_mb', 0):>4} MB "
             f"{figures.get('coverage', 0):>6} edges {figures.get('features', 0):>6} features")
 

@@ -1,4 +1,5 @@
 """Runs commands, and ends those that take too long, with every process that they started."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -10,19 +11,15 @@ def descendants(pid: int) -> list[int]:
     found = [pid]
     for parent in found:  # grows during the loop
         for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
+            with contextlib.suppress(OSError):  # it has just ended
                 found += [int(child) for child in task.read_text().split()]
-            except OSError:
-                pass  # it has just ended
     return found
 
 
 def end_tree(process: subprocess.Popen) -> None:
     for pid in descendants(process.pid):
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 def run_limited(command: list, seconds: float, **options) -> tuple[int | None, str]:

@@ -3,8 +3,8 @@
 
 text: a text of 100,000 characters. Its entities and answers are recomputed here from only the ids (`tokenize`) and
 the logits of each window by itself (`forward`), and must be equal; the peak memory is printed.
-rows: filter mode over 1,000,000 rows, some of them bad: order, bad rows in place, memory that does not grow, Ctrl-C that leaves
-whole lines, progress with an ETA on a terminal and JSON lines in a pipe.
+rows: filter mode over 1,000,000 rows, some of them bad: order, bad rows in place, memory that does not grow, Ctrl-C
+that leaves whole lines, progress with an ETA on a terminal and JSON lines in a pipe.
 Needs the packages of tests/requirements.txt, and for trained models ../shared; without it random ones."""
 import argparse
 import json
@@ -87,14 +87,15 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
     labels = [label for _, label in sorted(((int(i), x) for i, x in json.loads((model / "config.json").read_text())["id2label"].items()))]
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - 2, overlap)
-    logits = logits_of(a, model, [[CLS, *ids[f:l], SEP] for f, l in windows], [[0] * (l - f + 2) for f, l in windows], folder)
-    units = []  # (start, end, rows of probabilities): pieces that split one character are one unit, decided by the mean of its pieces
+    logits = logits_of(a, model, [[CLS, *ids[first:last], SEP] for first, last in windows], [[0] * (last - first + 2) for first, last in windows], folder)
+    # (start, end, rows of probabilities): pieces that split one character are one unit, decided by the mean of its
+    # pieces
+    units = []
     for t in range(len(ids)):
-        def context(w):
-            first, last = windows[w]
-            return min(t - first if first else len(ids), last - 1 - t if last < len(ids) else len(ids))
-        here = [w for w, (first, last) in enumerate(windows) if first <= t < last]
-        best = max(here, key=lambda w: (context(w), -w))
+        # The window in which the token is farthest from an end that cuts the text; the first of equals.
+        contexts = [(min(t - first if first else len(ids), last - 1 - t if last < len(ids) else len(ids)), -w)
+                    for w, (first, last) in enumerate(windows) if first <= t < last]
+        best = -max(contexts)[1]
         row, (start, end) = softmax(logits[best][t - windows[best][0] + 1]), offsets[t]
         if units and start < units[-1][1]:
             units[-1] = (units[-1][0], max(end, units[-1][1]), [*units[-1][2], row])
@@ -114,12 +115,13 @@ def entities_of(a, model, text, folder, limit=512, overlap=128):
 
 
 def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=15):
-    """The best span of each window, by the sum of its logits, with the probabilities of equal words added up: (start, end, probability) of the most likely one."""
+    """The best span of each window, by the sum of its logits, with the probabilities of equal words added up: (start,
+    end, probability) of the most likely one."""
     asked, _ = tokens_of(a, model, question, folder)
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - len(asked) - 3, overlap)
-    logits = logits_of(a, model, [[CLS, *asked, SEP, *ids[f:l], SEP] for f, l in windows],
-                       [[0] * (len(asked) + 2) + [1] * (l - f + 1) for f, l in windows], folder)
+    logits = logits_of(a, model, [[CLS, *asked, SEP, *ids[first:last], SEP] for first, last in windows],
+                       [[0] * (len(asked) + 2) + [1] * (last - first + 1) for first, last in windows], folder)
     spans, every = [], [[], []]
     for (first, last), rows in zip(windows, logits):
         context = rows[len(asked) + 2:-1].astype(numpy.float64)
@@ -167,7 +169,8 @@ def check_text(a):
         check([(e["entity_group"], e["start"], e["end"]) for e in got] == [e[:3] for e in expected], "entities differ")
         worst = max((abs(e["score"] - other[3]) for e, other in zip(got, expected)), default=0)
         check(worst < 1e-4 and all(text[e["start"]:e["end"]] == e["word"] for e in got), "scores or offsets differ")
-        print(f"ner: {len(text)} characters, {windows} windows, {len(got)} entities equal, scores within {worst:.1e}, {peak:.0f} MiB")
+        print(f"ner: {len(text)} characters, {windows} windows, {len(got)} entities equal, scores within "
+              f"{worst:.1e}, {peak:.0f} MiB")
 
         model = model_of("nano-squad", "span", folder, ("a", "b"))
         start, end, score, windows = answer_of(a, model, "Where was he born ?", text, folder)
@@ -175,7 +178,8 @@ def check_text(a):
         got = json.loads(out)
         check((got["start"], got["end"]) == (start, end) and text[start:end] == got["answer"], f"answers differ: {got} {start} {end}")
         check(abs(got["score"] - score) < 1e-4, f"scores differ: {got['score']} {score}")
-        print(f"qa: {windows} windows, the answer {got['answer']!r} and its place equal, score within {abs(got['score'] - score):.1e}, {peak:.0f} MiB")
+        print(f"qa: {windows} windows, the answer {got['answer']!r} and its place equal, score within "
+              f"{abs(got['score'] - score):.1e}, {peak:.0f} MiB")
 
 
 def is_bad(i):
@@ -213,7 +217,8 @@ def check_order_and_memory(a, model, path):
     check(len(progress) >= int(seconds / 35) and all("\x1b" not in note for note in notes), f"{len(progress)} lines of progress in {seconds:.0f} s")
     growth = max(memory[10:]) - max(memory[2:10])
     check(growth < 8, f"memory grew by {growth:.1f} MiB")
-    print(f"rows: {ROWS} in order in {seconds:.0f} s, bad rows in place, {max(memory):.0f} MiB (second half {growth:+.1f}), {len(progress)} lines of progress")
+    print(f"rows: {ROWS} in order in {seconds:.0f} s, bad rows in place, {max(memory):.0f} MiB (second half "
+          f"{growth:+.1f}), {len(progress)} lines of progress")
 
 
 def check_interrupt(a, model, path):

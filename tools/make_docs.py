@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1 from what the
-program says about itself, docs/performance.md and the figures in README.md from bench/figures, the rooms in docs/how-it-works.md
-and their picture, docs/concepts/rooms.svg, from rooms.txt.
+"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1
+from what the program says about itself, docs/performance.md and the figures in README.md from bench/figures, the rooms
+in docs/how-it-works.md and their picture, docs/concepts/rooms.svg, from rooms.txt.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
 import collections
@@ -13,21 +13,24 @@ import sys
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from check_errors import ROOT, error_rows  # noqa: E402
+from check_errors import ROOT, error_rows
 
 sys.path.insert(0, str(ROOT / "bench"))
-import performance_page  # noqa: E402
-from rooms import read_rooms  # noqa: E402
-from rooms_picture import picture  # noqa: E402
+import performance_page
+from rooms import read_rooms
+from rooms_picture import picture
 
 ROOMS_BEGIN, ROOMS_END = "<!-- from rooms.txt, by tools/make_docs.py -->\n", "<!-- end of the rooms -->\n"
 
 
 def errors_page() -> str:
-    lines = ["# Error codes", "", "Generated from `include/deberta/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands in the key",
-             "`error.code` of JSON output. Exit code 2 means that the command line was wrong, 1 that the work failed.", "",
-             "Arguments have the names of the library here, as in its own messages; the program says its options: `max_tokens` is `--max-tokens`. Which argument an error",
-             "speaks of, the limit, the input and what helps are fields of each `Problem` of an `Error` ([library.md](library.md)).", "",
+    lines = ["# Error codes", "",
+    "Generated from `include/deberta/error_codes.inc` by `tools/make_docs.py`. The name is stable: it stands",
+    "in the key `error.code` of JSON output. Exit code 2 means that the command line was wrong, 1 that the",
+    "work failed.", "",
+             "Arguments have the names of the library here, as in its own messages; the program says its options:",
+             "`max_tokens` is `--max-tokens`. Which argument an error speaks of, the limit, the input and what helps",
+             "are fields of each `Problem` of an `Error` ([library.md](library.md)).", "",
              "| name | exit code | meaning | what to do |", "|---|---|---|---|"]
     lines += [f"| `{r['name']}` | {r['exit']} | {r['meaning']} | {r['remedy']} |" for r in error_rows()]
     return "\n".join(lines) + "\n"
@@ -75,14 +78,20 @@ def options_page(binary: str) -> str:
     verbs = [line.split()[0] for line in overview.split("verbs:\n")[1].split("\n\n")[0].splitlines() if "./run" not in line]
     pages = {verb: shown("help", verb) for verb in verbs}
     common, described = common_options(pages)
-    parts = ["# Verbs and options", "", "Generated from the option table (`src/options/options_table.cpp`) by `tools/make_docs.py`.", "",
-             "A value comes from the flag, else from the environment (`DEBERTA_` and the name in capitals, with `_` for `-`), else from the",
-             "`--config` file, else it is the default. The file is a JSON object of option names; the name of a verb holds an object of options for",
-             'that verb, which win: `{"threads": 2, "qa": {"top-k": 3}}`. Options at the top level that do not apply to the verb are ignored with a note.',
-             "`--print-config` prints such a file with the options that are set (but not the texts given as arguments), and reports the origin of each",
-             "value on standard error. An empty environment variable counts as not set.", "",
+    parts = ["# Verbs and options", "",
+    "Generated from the option table (`src/options/options_table.cpp`) by `tools/make_docs.py`.", "",
+             "A value comes from the flag, else from the environment (`DEBERTA_` and the name in capitals, with `_`",
+             "for `-`), else from the `--config` file, else it is the default. The file is a JSON object of option",
+             "names; the name of a verb holds an object of options for that verb, which win:",
+             '`{"threads": 2, "qa": {"top-k": 3}}`. Options at the top level that do not apply to the verb are ignored',
+             "with a note.",
+             "`--print-config` prints such a file with the options that are set (but not the texts given as",
+             "arguments), and reports the origin of each value on standard error. An empty environment variable counts",
+             "as not set.", "",
              "```", overview, "```", "",
-             "## Common options", "", "Most verbs have these options; the section of each verb lists those that it takes. `deberta help VERB` shows all options of a verb.", "",
+             "## Common options", "",
+             "Most verbs have these options; the section of each verb lists those that it takes. `deberta help VERB`",
+             "shows all options of a verb.", "",
              "```", *described, "```"]
     for verb in verbs:
         parts += ["", f"## {verb}", "", "```", without_common(pages[verb], common), "```"]
@@ -91,23 +100,34 @@ def options_page(binary: str) -> str:
 
 def tasks_page(binary: str) -> str:
     rows = json.loads(subprocess.run([binary, "eval", "--list", "-f", "json"], capture_output=True, text=True, check=True).stdout)
-    lines = ["# Tasks", "", "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`; `deberta eval --list -f json` prints it too. [formats.md](formats.md) describes",
-             "the files. The verb answers the rows of a task one by one; `eval` runs a labelled file, or scores existing answers (`--predictions FILE`). A test runs every",
-             "command on this page.", "",
+    lines = ["# Tasks", "",
+    "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`;",
+    ("`deberta eval --list -f json` prints it too. [formats.md](formats.md) describes the files. The verb "
+     "answers the rows"),
+    "of a task one by one; `eval` runs a labelled file, or scores existing answers (`--predictions FILE`). A",
+    "test runs every command on this page.", "",
              "| task | question | verb | model input | labels | head | metrics, the main one first |", "|---|---|---|---|---|---|---|"]
     for row in rows:
         names = f"`{row['task']}`" + (f" ({', '.join(row['aliases'])})" if row["aliases"] else "")
-        lines.append(f"| {names} | {row['what']} | `{row['verb']}` | {row['input']} | {', '.join(row['labels'])} | {row['head']} | {', '.join(row['metrics'])} |")
-    lines += ["", "A model's classes are matched with these labels by name, in any case and order (`0` and `negative` are the same label of `sst-2`). If the model's classes have no names, they",
-              "are taken in the order above. Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.", "",
-              "Other metrics (`--metrics`), thresholds, and figures for each value of a column (`--by`): [formats.md](formats.md#metrics).", "", "## Commands", "", "```"]
+        lines.append(f"| {names} | {row['what']} | `{row['verb']}` | {row['input']} | {', '.join(row['labels'])} | "
+                     f"{row['head']} | {', '.join(row['metrics'])} |")
+    lines += ["",
+    "A model's classes are matched with these labels by name, in any case and order (`0` and `negative` are",
+    "the same label of `sst-2`). If the model's classes have no names, they are taken in the order above.",
+    "Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.", "",
+              "Other metrics (`--metrics`), thresholds, and figures for each value of a column (`--by`):",
+              "[formats.md](formats.md#metrics).", "", "## Commands", "", "```"]
     lines += [row["command"] for row in rows]
     lines += ["```", "", "## Published hyper-parameters", "",
-              "Epochs / warm-up steps (or fraction of all steps) / learning rate / batch size / dropout before the classifier, from the papers and the original scripts; length in tokens.", "",
-              "| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-xsmall | v3-small | v3-base | v3-large |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+              "Epochs / warm-up steps (or fraction of all steps) / learning rate / batch size / dropout before the",
+              "classifier, from the papers and the original scripts; length in tokens.", "",
+              ("| task | length | base | large | xlarge | v2-xlarge | v2-xxlarge | v3-xsmall | v3-small | v3-base | "
+               "v3-large |"), "|---|---|---|---|---|---|---|---|---|---|---|"]
     columns = ("length", "base", "large", "xlarge", "v2-xlarge", "v2-xxlarge", "v3-xsmall", "v3-small", "v3-base", "v3-large")
     lines += [f"| `{row['task']}` | {' | '.join(row[name] for name in columns)} |" for row in rows if any(row[name] for name in columns)]
-    lines += ["", "For `--adversarial sift`, with the weight of its loss at the end; where nothing is published, the numbers above count.", "",
+    lines += ["",
+    "For `--adversarial sift`, with the weight of its loss at the end; where nothing is published, the",
+    "numbers above count.", "",
               f"| task | {' | '.join(columns[1:])} |", "|---" * len(columns) + "|"]
     lines += [f"| `{row['task']}` | {' | '.join(row['sift'].get(name, '') for name in columns[1:])} |" for row in rows if "sift" in row]
     return "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the explorer in docs/: each view of a built-in model, light and dark, in chromium. The packages are those of tests/serve.
+"""Takes the pictures of the explorer in docs/: each view of a built-in model, light and dark, in chromium. The packages
+are those of tests/serve.
 
 usage: .venv/bin/python tools/page_pictures.py PROGRAM [FOLDER]      FOLDER: docs"""
 import io

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of tests/ROOM/requirements.txt for
-each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]` prints its path.
+"""The interpreter of .venv, for tests and tools: with the packages of tests/requirements.txt and those of
+tests/ROOM/requirements.txt for each requested room. Creates it, and adds what is missing. `private_python.py [ROOM...]`
+prints its path.
 
-`private_python.py --only FOLDER` adds what FOLDER/requirements.txt lists and nothing else: train (LibTorch, which the training half links)
-or train/tokenizer. The list of train has all that is needed, so it is installed without dependencies: pip would add 2.7 GB for GPUs."""
+`private_python.py --only FOLDER` adds what FOLDER/requirements.txt lists and nothing else: train (LibTorch, which the
+training half links) or train/tokenizer. The list of train has all that is needed, so it is installed without
+dependencies: pip would add 2.7 GB for GPUs."""
 import hashlib
 import pathlib
 import platform
@@ -48,7 +50,9 @@ if __name__ == "__main__":
     try:
         print(with_packages(*sys.argv[2:]) if sys.argv[1:2] == ["--only"] else private_python(*sys.argv[1:]))
     except subprocess.CalledProcessError as error:
-        print(f"private_python: {error.cmd[-1]}: expected packages for Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()} "
-              f"{platform.machine()}, got code {error.returncode} from {error.cmd[0]}; check that the registry can be reached; LibTorch is published for Linux "
+        print(f"private_python: {error.cmd[-1]}: expected packages for Python "
+              f"{sys.version_info.major}.{sys.version_info.minor} on {platform.system()} "
+              f"{platform.machine()}, got code {error.returncode} from {error.cmd[0]}; check that the registry can "
+              "be reached; LibTorch is published for Linux "
               "on x86-64 and 64-bit ARM only: elsewhere build without the training half (-DDEBERTA_TRAIN=OFF)", file=sys.stderr)
         sys.exit(1)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a model directory of a published shape with random weights: config.json, model.safetensors (half precision, as published files are), tokenizer.
+"""Writes a model directory of a published shape with random weights: config.json, model.safetensors (half precision, as
+published files are), tokenizer.
 
-random_checkpoint.py SHAPE FOLDER [--tokenizer spm.model]; the answers mean nothing, but the time and memory that they take do."""
+random_checkpoint.py SHAPE FOLDER [--tokenizer spm.model]; the answers mean nothing, but the time and memory that they
+take do."""
 import argparse
 import json
 import pathlib

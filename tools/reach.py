@@ -2,12 +2,12 @@
 
 A file depends on
 * what it includes or imports; a Python test also on the conftest.py of its folder;
-* for a header that it includes, on the sources that implement it: of those that include it the one of its name, and those of its room that have no
-  header of their own;
+* for a header that it includes, on the sources that implement it: of those that include it the one of its name, and
+  those of its room that have no header of their own;
 * for a source, on the pages and tables beside it;
 * the files of this repository that its text names (`docs/tasks.md`), and those in a folder that it names;
-* for a Python test, on src/cli/VERB.cpp (train/cli/VERB.cpp) of each verb that it writes as a word of its own, since it runs the program,
-  and a test of the server on all of src/serve;
+* for a Python test, on src/cli/VERB.cpp (train/cli/VERB.cpp) of each verb that it writes as a word of its own, since it
+  runs the program, and a test of the server on all of src/serve;
 * for a test file, on the sources of the mutations whose rows name one of its suites.
 A file of data that nothing names belongs to the tests that name the nearest folder above it."""
 import collections
@@ -82,7 +82,8 @@ class Tree:
 
     @functools.cache
     def implementations(self, header: str) -> set[str]:
-        """The sources that include it and have its name; and those of its room that have no header of their own name."""
+        """The sources that include it and have its name; and those of its room that have no header of their own
+        name."""
         parts = header.split("/")
         room = f"src/{PUBLIC.get(parts[-1])}/" if parts[0] == "include" else "/".join(parts[:3 if parts[0] == "tests" and parts[1] == "train" else 2]) + "/"
         return {name for name in self.sources()[header] if name.startswith(room)
@@ -137,11 +138,12 @@ class Tree:
             yield from (file for file in self.files if re.fullmatch(r"src/serve/\w+\.cpp", file))
 
     def named(self, name: str):
-        """Files and folders of the repository whose paths stand in the text: from the root, or from the folders of the tests."""
+        """Files and folders of the repository whose paths stand in the text: from the root, or from the folders of the
+        tests."""
         yield from (word for word in set(QUOTED.findall(self.text(name))) if word in self.files)
         for path in set(NAMED.findall(self.text(name))):
             for place in ("", "tests/", "tests/golden/"):
-                if place + path in self.files or place + path in self.folders and (place + path).count("/") > (1 if name.endswith(CODE) else 0):
+                if place + path in self.files or (place + path in self.folders and (place + path).count("/") > (1 if name.endswith(CODE) else 0)):
                     yield place + path
 
     @functools.cache
@@ -170,14 +172,14 @@ class Tree:
 
     def distances(self, changed: list[str]) -> dict[str, int]:
         """{file that depends on one of the changed: the number of steps between them}; the changed files have 0."""
-        found = {name: 0 for name in changed}
+        found = dict.fromkeys(changed, 0)
         queue = collections.deque(changed)
         for name in changed:  # whoever names the folder reads what is in it
             parents = [str(parent) for parent in pathlib.PurePath(name).parents if str(parent) != "."]
-            if user_of := next((parent for parent in [name, *parents] if self.users[parent]), None):
-                if user_of != name and not name.endswith(CODE):
-                    found.setdefault(user_of, 0)
-                    queue.append(user_of)
+            user_of = next((parent for parent in [name, *parents] if self.users[parent]), name)
+            if user_of != name and not name.endswith(CODE):
+                found.setdefault(user_of, 0)
+                queue.append(user_of)
         while queue:
             name = queue.popleft()
             for user in sorted(self.users[name]):

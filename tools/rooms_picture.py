@@ -1,12 +1,14 @@
-"""The picture of the rooms, docs/concepts/rooms.svg, from rooms.txt: a row for each floor, the library and the program on the left, the training half
-on the right. Boxes have a colour of their own under dark text, so that the picture reads on light pages and on dark ones."""
+"""The picture of the rooms, docs/concepts/rooms.svg, from rooms.txt: a row for each floor, the library and the program
+on the left, the training half on the right. Boxes have a colour of their own under dark text, so that the picture reads
+on light pages and on dark ones."""
 from rooms import Room
 
 STYLE = (".library{fill:#d7e6f5;stroke:#6f97bd}.program{fill:#f5e6c4;stroke:#b8954a}.train{fill:#d9ecd6;stroke:#74a46d}"
          "text{fill:#1d2733}.floor{fill:#7d8894}.arrow{stroke:#7d8894;stroke-width:2;fill:none}")
 WIDTH, TOP, PITCH, HEIGHT, GAP = 920, 8, 44, 30, 14
 LEFT, RIGHT = (56, 560, 14), (676, 236, 13)  # first column, width, size of the letters
-ABOUT = "Blue: the library. Yellow: the program. Green: the training half, with floors of its own. A room includes only rooms below it."
+ABOUT = ("Blue: the library. Yellow: the program. Green: the training half, with floors of its own. A room includes only "
+         "rooms below it.")
 
 
 def boxes(floor: int, y: int, rooms: list[Room], place: tuple[int, int, int]) -> list[str]:
@@ -38,6 +40,7 @@ def picture(rooms: list[Room]) -> str:
     stem, tip = RIGHT[0] + RIGHT[1] // 2, LEFT[0] + LEFT[1] + 12
     first = end - 2 * PITCH + HEIGHT // 2  # the middle of floor 1: what all of training stands on
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{end}" viewBox="0 0 {WIDTH} {end}" font-family="sans-serif" font-size="14" role="img">',
+        (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{end}" viewBox="0 0 {WIDTH} '
+         f'{end}" font-family="sans-serif" font-size="14" role="img">'),
         f"<title>The rooms, floor by floor</title><desc>{ABOUT}</desc><style>{STYLE}</style>", *left, *right,
         f'<path class="arrow" d="M{stem} {below - GAP + 8}V{first}H{tip}m10-6l-10 6 10 6"/>', "</svg>"]) + "\n"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the slowest tests,
-what was not run and why, and the counts.
+"""Runs the rooms of rooms.txt: test programs of a preset, Python tests, fuzz targets. Prints failures, the slowest
+tests, what was not run and why, and the counts.
 
-run_tests.py [--preset NAME] [--sample P F] [--until T] [all | train | ROOM...]; the last line is `N passed, N failed`. Without arguments it runs all rooms except
-those that only `all` adds; train stands for all rooms of the training half; the room fuzz runs each target of fuzz/ for four seconds (fuzz:TARGET runs one). A program that hangs is ended.
-With --sample P F only P of the rooms' programs and F files of Python tests are built and run: the nearest to the change, then as the commit draws them.
-With --until those that would end after the Unix time T are listed as not run.
+run_tests.py [--preset NAME] [--sample P F] [--until T] [all | train | ROOM...]; the last line is `N passed, N failed`.
+Without arguments it runs all rooms except those that only `all` adds; train stands for all rooms of the training half;
+the room fuzz runs each target of fuzz/ for four seconds (fuzz:TARGET runs one). A program that hangs is ended. With
+--sample P F only P of the rooms' programs and F files of Python tests are built and run: the nearest to the change,
+then as the commit draws them. With --until those that would end after the Unix time T are listed as not run.
 A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
 import argparse
 import concurrent.futures
@@ -41,8 +42,10 @@ NOT_SANITIZED = {
     "tests/cli/test_allocation_failures.py": "a sanitizer has a heap of its own, which nothing can stand in front of",
 }
 SANITIZERS = ("asan", "tsan")
-TIMELY_SECONDS = {"pytest": 720, "file": 180, "program": 90, "fuzz": 30}  # what each may take under a sanitizer; what has less left is not begun
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # torch's own: with tensors this small one of two threads only waits, and keeps its core busy with it
+# what each may take under a sanitizer; what has less left is not begun
+TIMELY_SECONDS = {"pytest": 720, "file": 180, "program": 90, "fuzz": 30}
+# torch's own: with tensors this small one of two threads only waits, and keeps its core busy with it
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 NEAR_STEPS = 2  # from a changed file (reach.py)
 EMULATORS = {"aarch64": ("qemu-aarch64", "-L", str(ROOT / "build/aarch64-sysroot"))}  # for presets of other processors
 
@@ -178,7 +181,7 @@ def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settin
     chosen = [room for room in asked if room != "all"]
     if not chosen:
         usual = ("always",) if settings.build.name in SANITIZERS else ("always", "plain")
-        chosen = [room for room, (_, when) in rooms.items() if when in usual or "all" in asked and when != "asked"]
+        chosen = [room for room, (_, when) in rooms.items() if when in usual or ("all" in asked and when != "asked")]
     return [name for room in chosen for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])]
 
 
@@ -198,7 +201,8 @@ def work_of(rooms: dict[str, tuple[str, str]], chosen: list[str], settings: Sett
 
 
 def sample(work: list[Work], programs: int, files: int, settings: Settings) -> list[Work]:
-    """So many rooms' programs and so many files of Python tests: the nearest to the change first, the others as the commit draws them."""
+    """So many rooms' programs and so many files of Python tests: the nearest to the change first, the others as the
+    commit draws them."""
     distances = reach.of_change(ROOT)
 
     def rank(name: str, steps: int) -> tuple:
@@ -246,7 +250,8 @@ def prepare(work: list[Work], preset: str, is_sample: bool) -> bool:
 def show(job: Job) -> list[Test]:
     """Prints the counts of a job, and what failed; its tests."""
     skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
-    print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, {sum(t.seconds for t in job.tests):.1f} s", flush=True)
+    print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, "
+          f"{sum(t.seconds for t in job.tests):.1f} s", flush=True)
     print("".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output, end="\n" if job.output else "")
     return job.tests
 

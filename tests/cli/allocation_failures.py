@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""For every verb, every allocation of a run fails in turn: the program ends with exit code 1 and one sentence, frees what it allocated, and leaves its
-output either untouched or complete. A run that succeeds nevertheless (the library asked for more than it needs) gives the same answers.
+"""For every verb, every allocation of a run fails in turn: the program ends with exit code 1 and one sentence, frees
+what it allocated, and leaves its output either untouched or complete. A run that succeeds nevertheless (the library
+asked for more than it needs) gives the same answers.
 
 allocation_failures.py [--every N]: all of them (about a quarter of an hour), or one in N."""
 import argparse
@@ -15,7 +16,8 @@ from every_verb import jobs
 from models import ROOT
 
 SHIM = ROOT / "tests/support/failing_allocations.c"
-SENTENCE = ("out of memory", "cannot allocate", "Cannot allocate memory", "cannot start a thread")  # our own words; the system's, within a sentence of ours
+# our own words; the system's, within a sentence of ours
+SENTENCE = ("out of memory", "cannot allocate", "Cannot allocate memory", "cannot start a thread")
 BLOCKS = 8  # that the system keeps after an error: the text of errno and the like
 
 
@@ -30,7 +32,8 @@ def environment(shim, report, **settings):
 
 
 def counted(job, shim, report, **settings):
-    """(the finished run, [(number, code, live, message)] of its copies, number of requests in the run, blocks it kept)."""
+    """(the finished run, [(number, code, live, message)] of its copies, number of requests in the run, blocks it
+    kept)."""
     report.unlink(missing_ok=True)
     done = job.run(environment(shim, report, **settings), timeout=3600)
     lines = [line.split(" ", 3) for line in report.read_text().splitlines()]
@@ -50,7 +53,8 @@ def clear(job):
 
 
 def judge_run(job, shim, report, number, right, whole):
-    """What is wrong with a run in which one request fails, or "". `right` is the run in which none does, `whole` what that writes."""
+    """What is wrong with a run in which one request fails, or "". `right` is the run in which none does, `whole` what
+    that writes."""
     clear(job)
     done = job.run(environment(shim, report, FAIL_CALL=number))
     message, found = done.stderr.decode(errors="replace"), contents(job.output.parent) if job.output else {}
@@ -63,8 +67,8 @@ def judge_run(job, shim, report, number, right, whole):
 
 
 def judge_copies(job, shim, work, every, phase):
-    """Problems, and how many requests failed: each in a copy of the process. A copy has only the main thread: what is not clean there is tried again in
-    a run of its own, whose result counts."""
+    """Problems, and how many requests failed: each in a copy of the process. A copy has only the main thread: what is
+    not clean there is tried again in a run of its own, whose result counts."""
     done, copies, _, kept = counted(job, shim, work / "report", FAIL_EVERY=every, FAIL_PHASE=phase)
     if done.returncode != 0:
         return [f"{job.name}: exit code {done.returncode} although nothing failed: {done.stderr[-300:]}"], 0
@@ -95,7 +99,8 @@ def try_all(folder, every=1, phase=0, say=lambda line: None):
     for judge, some in ((judge_copies, plain), (judge_runs, written)):
         for job in some:
             found, count = judge(job, shim, work, every, phase % every)
-            say(f"{' '.join(map(str, job.words[:1]))}{' to a file' if job.output else ''}: {count} requests failed, {len(found)} problems")
+            say(f"{' '.join(map(str, job.words[:1]))}{' to a file' if job.output else ''}: {count} requests "
+                f"failed, {len(found)} problems")
             problems, tried = problems + found, tried + count
     return problems, tried
 

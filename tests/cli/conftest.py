@@ -9,14 +9,15 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from models import ROOT, make_model  # noqa: E402
+from models import ROOT, make_model
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SHARED = ROOT.parent / "shared"
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
 HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
 
-for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # children of nohup and of background jobs inherit ignored signals
+# children of nohup and of background jobs inherit ignored signals
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
@@ -53,7 +54,8 @@ def shared():
 
 @pytest.fixture
 def trained(shared):
-    """trained("nano-sst2") -> (the small trained checkpoint, its part of expected.json); skips without the shared folder."""
+    """trained("nano-sst2") -> (the small trained checkpoint, its part of expected.json); skips without the shared
+    folder."""
     def find(name):
         folder = shared(f"reference/models/{name}")
         return folder, json.loads((folder / "expected.json").read_text())

@@ -9,6 +9,7 @@ import struct
 import zipfile
 
 import numpy
+
 from models import TOKENS, make_model, read_safetensors, write_safetensors
 
 
@@ -62,7 +63,8 @@ def write_hostile_bin(path, victim, is_zip):
 
 
 def write_bin(path, tensors):
-    """A pytorch_model.bin with {name: array of float32}, as torch.save writes it: a zip of a pickle and its storages."""
+    """A pytorch_model.bin with {name: array of float32}, as torch.save writes it: a zip of a pickle and its
+    storages."""
     def text(value):
         return b"X" + struct.pack("<I", len(value)) + value.encode()
 

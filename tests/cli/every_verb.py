@@ -1,5 +1,5 @@
-"""A run of every verb on tiny models, for allocation_failures.py and system_calls.py. Each answers at once, on the main thread alone where it takes
-texts as arguments; one more reads its rows from a file, in a thread of its own."""
+"""A run of every verb on tiny models, for allocation_failures.py and system_calls.py. Each answers at once, on the main
+thread alone where it takes texts as arguments; one more reads its rows from a file, in a thread of its own."""
 import dataclasses
 import json
 import os
@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import numpy
+
 from conftest import BINARY, HANG_SECONDS
 from models import make_model, write_safetensors
 
@@ -16,7 +17,8 @@ TEXT, OTHER = "a fine film with 2 good parts", "nobody saw it ."
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """`output`: the file or folder that the run writes; nothing else is written. `is_timed`: it measures time, so its answers differ each time."""
+    """`output`: the file or folder that the run writes; nothing else is written. `is_timed`: it measures time, so its
+    answers differ each time."""
     name: str
     words: tuple
     output: pathlib.Path = None

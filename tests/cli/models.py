@@ -1,4 +1,5 @@
-"""Tiny random model directories for the black-box tests, in the published layout. Seeded; shares no code with the product."""
+"""Tiny random model directories for the black-box tests, in the published layout. Seeded; shares no code with the
+product."""
 import json
 import pathlib
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The system calls of every verb, by strace: no network calls, no other program or process, no file opened for writing, created, renamed or removed except
-its output and the temporary files beside it."""
+"""The system calls of every verb, by strace: no network calls, no other program or process, no file opened for writing,
+created, renamed or removed except its output and the temporary files beside it."""
 import pathlib
 import re
 import sys
@@ -32,9 +32,9 @@ def forbidden(call, place):
     """What is wrong with a call, or an empty string."""
     if NETWORK.match(call):
         return "the network"
-    if STARTS.match(call) or CLONES.match(call) and "CLONE_THREAD" not in call:
+    if STARTS.match(call) or (CLONES.match(call) and "CLONE_THREAD" not in call):
         return "another process"
-    writes = OPENS.match(call) and re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", call) or CHANGES.match(call)
+    writes = (OPENS.match(call) and re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", call)) or CHANGES.match(call)
     return "a change outside the output" if writes and is_outside(call, place) else ""
 
 

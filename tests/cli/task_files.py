@@ -6,7 +6,8 @@ def jsonl(*rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-PAIR = "index\tsentence1\tsentence2\tgold_label\n0\tIt rained .\tIt was wet .\tLABEL\n1\tIt rained .\tIt was dry .\tLABEL\n"
+PAIR = ("index\tsentence1\tsentence2\tgold_label\n0\tIt rained .\tIt was wet .\tLABEL\n"
+        "1\tIt rained .\tIt was dry .\tLABEL\n")
 RACE = {"article": "It rained .", "id": "1.txt", "questions": ["How was it ?"], "options": [["wet", "dry", "hot", "cold"]], "answers": ["A"]}
 PARAGRAPH = {"context": "The cat sat .", "qas": [{"id": "a", "question": "Who sat ?", "answers": [{"text": "cat", "answer_start": 4}]}]}
 FILES = {
@@ -14,7 +15,8 @@ FILES = {
     "sst-2": {"dev.tsv": "sentence\tlabel\ngood\t1\nbad\t0\n"},
     "mrpc": {"dev.tsv": "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tIt rained .\tIt did rain .\n"},
     "qqp": {"dev.tsv": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n5\t1\t2\tWho ?\tWhat ?\t0\n"},
-    "sts-b": {"dev.tsv": "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\tIt rained .\tIt was wet .\t4.5\n1\tnews\ta\tb\t0.0\n"},
+    "sts-b": {"dev.tsv": "index\tgenre\tsentence1\tsentence2\tscore\n"
+                         "0\tnews\tIt rained .\tIt was wet .\t4.5\n1\tnews\ta\tb\t0.0\n"},
     "mnli": {"dev_matched.tsv": PAIR.replace("LABEL", "neutral")},
     "mnli-mm": {"dev_mismatched.tsv": PAIR.replace("LABEL", "neutral")},
     "qnli": {"dev.tsv": "index\tquestion\tsentence\tlabel\n0\tWho ?\tIt rained .\tnot_entailment\n"},
@@ -35,7 +37,8 @@ FILES = {
     "squad2": {"dev-v2.0.json": json.dumps({"version": "v2.0", "data": [{"title": "T", "paragraphs": [PARAGRAPH, {"context": "It rained .", "qas": [
         {"id": "b", "question": "Who ?", "is_impossible": True, "answers": []}]}]}]})},
     "race": {"test/high/1.txt": json.dumps(RACE), "test/high/2.txt": json.dumps(RACE)},
-    "swag": {"val.csv": ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label\n0,v,1,It rained. It,It rained.,It,gold,a.,b.,c.,d.,3\n"},
+    "swag": {"val.csv": (",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label\n"
+                         "0,v,1,It rained. It,It rained.,It,gold,a.,b.,c.,d.,3\n")},
     "ner": {"valid.txt": "-DOCSTART- -X- O O\n\nAnn NNP I-NP B-PER\nsaw VBD I-VP O\n\nRome NNP I-NP B-LOC\n"},
     "nli": {"dev.csv": "premise,hypothesis,label\r\n\"It rained, a lot .\",It was wet .,entailment\r\n"},
     "classification": {"dev.csv": "text,label\r\n\"good, very\",positive\r\nbad,negative\r\n"},

@@ -1,10 +1,12 @@
-"""convert --adapter: LoRA adapters that peft wrote (tests/support/make_published_fixtures.py) give the weights of peft's merge_and_unload()."""
+"""convert --adapter: LoRA adapters that peft wrote (tests/support/make_published_fixtures.py) give the weights of
+peft's merge_and_unload()."""
 import json
 import pathlib
 import shutil
 
 import numpy
 import pytest
+
 from models import read_safetensors
 
 PUBLISHED = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/published"

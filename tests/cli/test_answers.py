@@ -6,6 +6,7 @@ import re
 import shutil
 
 import pytest
+
 from models import make_model
 
 

@@ -4,6 +4,7 @@ import shutil
 
 import numpy
 import pytest
+
 from models import make_model, read_safetensors, write_safetensors
 
 

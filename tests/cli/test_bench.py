@@ -25,7 +25,8 @@ def test_latencies_have_the_keys_of_the_peers_and_ascending_percentiles(deberta,
     for figure, length in ((first, 8), (second, 20)):
         assert (figure["what"], figure["peer"], figure["dtype"], figure["seq"], figure["threads"]) == ("latency", "ours", "fp32", length, 1)
         assert 0 < figure["ms_min"] <= figure["ms_median"] <= figure["ms_p90"] <= figure["ms_p99"] and figure["runs"] >= 3
-        slowest, fastest = (1e3 * length / (figure["ms_min"] + side * 0.0005) for side in (1, -1))  # milliseconds are printed with three decimals
+        # milliseconds are printed with three decimals
+        slowest, fastest = (1e3 * length / (figure["ms_min"] + side * 0.0005) for side in (1, -1))
         assert slowest - 1 <= figure["tokens_per_s"] <= fastest + 1 and figure["peak_mb"] > 0
 
 
@@ -71,7 +72,8 @@ def test_the_counters_show_the_level_that_info_names(deberta, sequence_model, ke
 
 def test_peers_are_compared_by_time_and_by_rate(deberta, sequence_model, tmp_path):
     peers = tmp_path / "peers"
-    peers.write_text('{"what": "latency", "peer": "slow", "seq": 20, "ms_min": 1000000}\n\n{"what": "latency", "peer": "bad", "error": "x"}\n'
+    peers.write_text('{"what": "latency", "peer": "slow", "seq": 20, "ms_min": 1000000}\n\n'
+                     '{"what": "latency", "peer": "bad", "error": "x"}\n'
                      '{"what": "mixed", "peer": "fast", "tokens_per_s": 1e12}\n')
     (tmp_path / "lengths").write_text("3\n")
     lines = figures(run(deberta, sequence_model, "--baseline", peers, "--lengths-file", tmp_path / "lengths", "--format", "jsonl"))

@@ -1,10 +1,12 @@
-"""The models that ship (models/): a verb answers from them with nothing else typed, their cards tell what `eval` tells, and 16 and 8 bits cost little."""
+"""The models that ship (models/): a verb answers from them with nothing else typed, their cards tell what `eval` tells,
+and 16 and 8 bits cost little."""
 import json
 import os
 import re
 import shlex
 
 import pytest
+
 from models import ROOT
 
 MODELS = sorted(path.parent.name for path in (ROOT / "models").glob("*/config.json"))

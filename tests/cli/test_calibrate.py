@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+
 from conversion_models import contents, make_v1_model
 from models import read_safetensors, write_safetensors
 
@@ -43,7 +44,8 @@ def test_a_calibration_lies_beside_weights_that_stay_as_they_are(deberta, sequen
 def test_int8_runs_with_it_and_info_shows_it(deberta, sequence_model, calibrated):
     done = deberta("classify", "-m", calibrated, "--dtype", "int8", "--activation", "none", TEXTS[0])
     exact = deberta("classify", "-m", calibrated, "--activation", "none", TEXTS[0])
-    told = [line for line in done.stderr.splitlines() if not line.startswith("note: --dtype int8 saves memory, not time")]  # as the machine is now
+    # as the machine is now
+    told = [line for line in done.stderr.splitlines() if not line.startswith("note: --dtype int8 saves memory, not time")]
     assert done.returncode == 0 and told == [] and done.stdout != exact.stdout
     assert done.stdout.splitlines()[1].split("\t")[0] == exact.stdout.splitlines()[1].split("\t")[0]
     assert "calibration\t8 texts, " in deberta("info", "-m", calibrated).stdout

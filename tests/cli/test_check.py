@@ -4,6 +4,7 @@ import shutil
 
 import numpy
 import pytest
+
 from conversion_models import contents, make_v1_model
 from models import TOKENS, make_model, read_safetensors, write_safetensors
 
@@ -69,7 +70,7 @@ def test_the_fixed_copy_means_what_the_original_means(deberta, tmp_path):
 def test_buffers_are_found_and_left_out(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
     write_safetensors(model / "model.safetensors", tensors_of(model) | {"deberta.embeddings.position_ids": numpy.arange(8, dtype=numpy.int64)[None]})
-    done, rows = findings(deberta, model)
+    _done, rows = findings(deberta, model)
     assert find(rows, "deberta.embeddings.position_ids: an unused buffer")["fix"] is True
     assert deberta("check", "-m", model, "--fix", tmp_path / "a").returncode == 0
     assert "deberta.embeddings.position_ids" not in read_safetensors(tmp_path / "a/model.safetensors")
@@ -129,7 +130,7 @@ def test_a_tensor_that_nothing_reads_is_a_warning_and_changes_no_answer(deberta,
 def test_a_warning_of_loading_is_found_where_it_is(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
     config = (model / "config.json").read_text().rstrip().removesuffix("}")
-    (model / "config.json").write_text(config + ', "vocab_size": 7, "vocab_size": %d}' % json.loads(config + "}")["vocab_size"])
+    (model / "config.json").write_text(f'{config}, "vocab_size": 7, "vocab_size": {json.loads(config + "}")["vocab_size"]}}}')
     done, rows = findings(deberta, model)
     found = next(row for row in rows if "vocab_size" in row["message"])
     assert done.returncode == 0 and found["severity"] == "warning" and found["where"] == str(model / "config.json")

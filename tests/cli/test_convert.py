@@ -4,6 +4,7 @@ import shutil
 
 import numpy
 import pytest
+
 from conversion_models import contents, make_v1_model, write_bin, write_hostile_bin
 from models import make_model, read_safetensors, write_safetensors
 
@@ -37,7 +38,8 @@ def test_convert_writes_a_whole_model_directory(deberta, sequence_model, tmp_pat
 
 
 def test_convert_keeps_what_only_python_reads(deberta, sequence_model, tmp_path):
-    """As Python's json writes and reads it: integers beyond 64 bits, non-finite numbers, a lone surrogate, a duplicate key."""
+    """As Python's json writes and reads it: integers beyond 64 bits, non-finite numbers, a lone surrogate, a duplicate
+    key."""
     model = tmp_path / "m"
     shutil.copytree(sequence_model, model)
     config = json.loads((model / "config.json").read_text())
@@ -137,7 +139,8 @@ def test_verify_opens_the_source_with_the_options_given(deberta, sequence_model,
     write_bin(model / "pytorch_model.bin", tensors)
     bias = tensors["classifier.bias"]
     data = (model / "pytorch_model.bin").read_bytes()
-    (model / "pytorch_model.bin").write_bytes(data.replace(bias.tobytes(), (bias + 1).tobytes()))  # its CRC-32 no longer matches
+    # its CRC-32 no longer matches
+    (model / "pytorch_model.bin").write_bytes(data.replace(bias.tobytes(), (bias + 1).tobytes()))
     refused = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify")
     assert refused.returncode == 1 and "CRC" in refused.stderr
     done = deberta("convert", "-m", model, "--to", tmp_path / "a", "--verify", "--no-crc")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import pytest
+
 from chosen_call import Call, build_shim, environment_at, give_live_numbers
 from conftest import BINARY, HANG_SECONDS
 from conversion_models import contents, make_v1_model
@@ -132,7 +133,8 @@ def test_a_signal_at_a_random_call_leaves_the_old_state_or_the_new_one(job, numb
     for call in (1, *dice.sample(range(2, job.calls + 1), 11)):
         done = job.run(number, call)
         codes.add(done.returncode)
-        assert done.returncode == 128 + number or (done.returncode == 0 and job.is_done()), (call, done.stderr)  # the last may come after the end
+        # the last may come after the end
+        assert done.returncode == 128 + number or (done.returncode == 0 and job.is_done()), (call, done.stderr)
         assert job.left() == [], call
         shutil.rmtree(job.place / "a", ignore_errors=True)
     assert 128 + number in codes

@@ -86,7 +86,8 @@ def test_rows_without_label_are_not_counted(evaluate):
     assert (found["unlabelled"], found["metrics"]["accuracy"]) == (1, 0)
     assert "note: 1 of 2 rows have no label and are not counted" in done.stderr
     none = evaluate("mnli", "premise\thypothesis\na\tb\n", predictions(["neutral"]))
-    assert none.returncode == 1 and "expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label); a label is read from gold_label or label; name another column or key with --label-field" in none.stderr
+    assert none.returncode == 1 and ("expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label); a label is read "
+                                     "from gold_label or label; name another column or key with --label-field") in none.stderr
 
 
 def test_every_row_needs_a_prediction(evaluate):
@@ -284,14 +285,17 @@ def test_a_label_that_the_task_does_not_have_stops_the_run(evaluate):
     for words in ((), ("--on-bad-row", "skip")):
         done = evaluate("sst-2", gold, predictions([1, 1, 0, 0]), *words)
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == ('gold.tsv:3: label: expected one of 0, 1, got "3"; the same holds for 2 of 4 rows, whose labels are 0 (1), 1 (1), 3 (2); '
+        assert done.stderr == ('gold.tsv:3: label: expected one of 0, 1, got "3"; the same holds for 2 of 4 rows, whose labels are '
+                               '0 (1), 1 (1), 3 (2); '
                                "is this a file of the task sst-2?\n")
 
 
 @pytest.mark.parametrize("task, gold, name, message", [
     ("copa", "".join(json.dumps({"premise": "p", "choice1": "a", "choice2": "b", "question": "cause", "label": i}) + "\n" for i in (1, 2, 1)), "dev.jsonl",
-     'dev.jsonl:2: label: expected the number of one of 2 choices, got "2"; the same holds for 1 of 3 rows; is this a file of the task copa?\n'),
-    ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", 'dev.tsv:3: expected a number, got "n/a"; the same holds for 1 of 2 rows; is this a file of the task regression?\n'),
+     ('dev.jsonl:2: label: expected the number of one of 2 choices, got "2"; the same holds for 1 of 3 '
+      'rows; is this a file of the task copa?\n')),
+    ("regression", "text\tlabel\na\t1.5\nb\tn/a\n", "dev.tsv", ('dev.tsv:3: expected a number, got "n/a"; the same holds for 1 of 2 rows; is this a file of the task '
+                                                                'regression?\n')),
 ])
 def test_choices_and_scores_of_another_kind_stop_too(evaluate, task, gold, name, message):
     done = evaluate(task, gold, predictions([0, 0, 0][:gold.count("\n") - (name == "dev.tsv")]), gold_name=name)

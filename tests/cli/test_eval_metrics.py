@@ -1,9 +1,11 @@
-"""`eval` with metrics that are asked for, thresholds and slices: every figure against the rows that `classify` answers."""
+"""`eval` with metrics that are asked for, thresholds and slices: every figure against the rows that `classify`
+answers."""
 import json
 import math
 
 import numpy
 import pytest
+
 from models import make_model
 
 LABELS = ("1", "2", "3")
@@ -159,7 +161,8 @@ def test_slices_of_predictions_and_of_choices(deberta, tmp_path):
 
 def test_a_column_that_is_not_there_or_has_too_many_values_is_refused(deberta, stars, file, tmp_path):
     done = deberta("eval", "--task", "classification", "-m", stars, file, "--by", "topik")
-    assert done.returncode == 1 and done.stdout == "" and "rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; name one that is there with --by" in done.stderr
+    assert done.returncode == 1 and done.stdout == "" and ("rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; "
+                                                           "name one that is there with --by") in done.stderr
     for more, option in (["--input-field", "texd"], "--input-field"), (["--label-field", "topik"], "--label-field"):
         done = deberta("eval", "--task", "classification", "-m", stars, file, *more)
         assert done.returncode == 1 and f"; name one that is there with {option}" in done.stderr, done.stderr
@@ -176,13 +179,16 @@ def test_what_is_not_defined_is_null(deberta, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["--metrics", "bleu"], '--metrics: expected some of accuracy, f1_macro, f1, precision, recall, f_beta, roc_auc, average_precision, f_beta_macro, matthews_correlation, quadratic_weighted_kappa, log_loss for the task '
+    (["--metrics", "bleu"], '--metrics: expected some of accuracy, f1_macro, f1, precision, recall, f_beta, roc_auc, '
+                            'average_precision, f_beta_macro, matthews_correlation, quadratic_weighted_kappa, log_loss for the '
+                            'task '
      'classification, got "bleu"'),
     (["--metrics", "f1"], "--positive-label: expected the class that the figures are about, one of 1, 2, 3, got none"),
     (["--metrics", "f1", "--positive-label", "4"], '--positive-label: expected one of the labels 1, 2, 3, got "4"'),
     (["--best-threshold"], "--positive-label: expected the class"),
     (["--metrics", "f_beta_macro"], "--beta: expected a number for f_beta, got none"),
-    (["--beta", "2"], "--beta: expected something that has it, got nothing; name f_beta with --metrics or ask for --best-threshold"),
+    (["--beta", "2"], ("--beta: expected something that has it, got nothing; name f_beta with --metrics or ask for "
+                       "--best-threshold")),
     (["--best-threshold", "--positive-label", "1", "--beta", "0"], "--beta: expected a number above 0, got 0"),
     (["--recall-at-precision", "x", "--positive-label", "1"], '--recall-at-precision: expected numbers between commas, got "x"'),
     (["--recall-at-precision", "95", "--positive-label", "1"], "--recall-at-precision: expected shares above 0 and at most 1, got 95"),

@@ -8,6 +8,7 @@ import time
 
 import numpy
 import pytest
+
 from conftest import BINARY, HANG_SECONDS
 from models import make_model, read_safetensors, write_safetensors
 
@@ -54,7 +55,8 @@ def test_a_mismatch_of_classes_shows_both_lists(deberta, pair_model, tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
     done = deberta("eval", "--task", "sst-2", "-m", pair_model, tmp_path / "dev.tsv")
     assert done.returncode == 1 and done.stdout == ""
-    assert "expected a model with the classes 0, 1, got 3 classes: entailment, neutral, contradiction; give the task's labels" in done.stderr
+    assert ("expected a model with the classes 0, 1, got 3 classes: entailment, neutral, contradiction; give the "
+            "task's labels") in done.stderr
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"]))
     assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--label-map", "neutral,entailment,contradiction").returncode == 0
     scores = deberta("eval", "--task", "sts-b", "-m", pair_model, tmp_path / "dev.csv")
@@ -148,10 +150,10 @@ def test_sentences_of_a_document_are_seen_together_as_many_as_fit(deberta, tmp_p
 
 def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language_model, tmp_path):
     texts = ["It rained .", "the cat sat"]
-    (tmp_path / "valid.txt").write_text("\n".join(texts[:1] + ["", texts[1]]) + "\n")
+    (tmp_path / "valid.txt").write_text("\n".join([*texts[:1], "", texts[1]]) + "\n")
     words = ("eval", "--task", "mlm", "-m", language_model, tmp_path / "valid.txt", "-f", "json")
     got = result(deberta(*words, "--mlm-probability", "1", "--bootstrap", "0"))["metrics"]
-    ids_of = lambda text: json.loads(deberta("tokenize", "-m", language_model, "-f", "jsonl", text).stdout)["ids"]  # noqa: E731
+    ids_of = lambda text: json.loads(deberta("tokenize", "-m", language_model, "-f", "jsonl", text).stdout)["ids"]
     logs, right, mask = [], [], ids_of("[MASK]")[1]
     for text in texts:
         ids = ids_of(text)
@@ -214,7 +216,8 @@ def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
     words = ("eval", "--task", "classification", "-m", model, "dev.csv", "-f", "json", "--bootstrap", "0")
     done = deberta(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; the same holds for 300 of 301 rows, whose labels are 0 (150), 1 (150), negative (1); '
+    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; the same holds for 300 of 301 rows, '
+                           'whose labels are 0 (150), 1 (150), negative (1); '
                            "give the file's names for the model's classes NEGATIVE, POSITIVE, in this order, with --label-map\n")
     (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(30)))
     assert result(deberta(*words, "--label-map", "0,1", cwd=tmp_path))["rows"] == 30
@@ -231,7 +234,8 @@ def test_the_settings_of_squad_and_ner_are_options_and_reported(deberta, tmp_pat
     own = deberta(*words, cwd=tmp_path)
     settings = {"max-tokens": 384, "doc-stride": 128, "max-question-len": 64, "max-answer-len": 30, "align": "tokens", "n-best": "all spans"}
     assert result(own)["settings"] == settings
-    assert own.stderr == "note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, n-best all spans\n"
+    assert own.stderr == ("note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, "
+                          "n-best all spans\n")
     answers = (tmp_path / "answers.json").read_text()
     given = ("--max-tokens", "384", "--stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
     assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout and (tmp_path / "answers.json").read_text() == answers

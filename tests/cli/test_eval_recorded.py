@@ -39,7 +39,8 @@ def test_eval_of_conll_gives_the_recorded_f1(deberta, trained, shared, tmp_path)
 
 
 def test_eval_of_squad_gives_the_recorded_figures(deberta, trained, shared, tmp_path):
-    """Of some questions: all take minutes. The official script (tests/golden/metrics/make.py) gives these figures for the written predictions."""
+    """Of some questions: all take minutes. The official script (tests/golden/metrics/make.py) gives these figures for
+    the written predictions."""
     model, _ = trained("nano-squad")
     document = json.load(lzma.open(shared("data/squad/dev-v1.1.rebuilt.json.xz"), "rt", encoding="utf-8"))
     document["data"] = document["data"][:1]
@@ -51,7 +52,8 @@ def test_eval_of_squad_gives_the_recorded_figures(deberta, trained, shared, tmp_
 
 
 def test_eval_of_masked_words_with_and_without_the_decoder_agrees_with_the_recorded_shares(deberta, trained, shared, tmp_path):
-    """accuracy.json was counted on other positions, which it does not name: the shares lie within three standard errors of it. Ours are exact."""
+    """accuracy.json was counted on other positions, which it does not name: the shares lie within three standard errors
+    of it. Ours are exact."""
     model, _ = trained("nano-emd")
     recorded = json.loads((model / "accuracy.json").read_text())
     with lzma.open(shared("data/corpus/wiki6640.txt.xz"), "rt", encoding="utf-8") as file:

@@ -36,7 +36,8 @@ GIVE_ONE = "--model: expected a model directory, got none; give -m DIR or set DE
 def test_without_a_model_the_places_are_named(deberta, no_models):
     done = deberta("classify", TEXT, environment=no_models)
     assert done.returncode == 2 and done.stdout == ""
-    assert f"{GIVE_ONE} (builtin:sentiment: no such built-in model; looked in {no_models['DEBERTA_DATA_DIR']}/models; no models there)" in done.stderr
+    assert (f"{GIVE_ONE} (builtin:sentiment: no such built-in model; looked in "
+            f"{no_models['DEBERTA_DATA_DIR']}/models; no models there)") in done.stderr
 
 
 @pytest.fixture

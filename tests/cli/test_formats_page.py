@@ -2,6 +2,7 @@
 import re
 
 import pytest
+
 from models import ROOT, make_model
 
 PAGE = (ROOT / "docs/formats.md").read_text()

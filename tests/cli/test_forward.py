@@ -3,6 +3,7 @@ import json
 
 import numpy
 import pytest
+
 from models import make_model, read_safetensors, write_safetensors
 
 
@@ -16,7 +17,7 @@ def ids_file(tmp_path):
 
 
 def test_forward_writes_every_layer_and_the_terms_add_up(deberta, sequence_model, tmp_path, ids_file):
-    path, ids, mask = ids_file
+    path, _ids, mask = ids_file
     out = tmp_path / "out.safetensors"
     done = deberta("forward", "-m", sequence_model, "--ids", path, "--scores", "-o", out)
     assert done.returncode == 0, done.stderr
@@ -76,7 +77,7 @@ def test_rows_that_cannot_be_read_leave_no_arrays(deberta, sequence_model, tmp_p
 
 
 def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, sequence_model, tmp_path, ids_file):
-    path, ids, mask = ids_file
+    path, ids, _mask = ids_file
     write_safetensors(tmp_path / "mask.safetensors", {"attention_mask": (ids != 0).astype(numpy.int32)})
     deberta("forward", "-m", sequence_model, "--ids", path, "--mask", tmp_path / "mask.safetensors", "--layers", "1", "-o", tmp_path / "a")
     got = read_safetensors(tmp_path / "a")
@@ -86,7 +87,8 @@ def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, seque
 def test_forward_takes_a_mask_for_each_query_and_given_relative_positions(deberta, sequence_model, tmp_path, ids_file):
     path, ids, mask = ids_file
     deberta("forward", "-m", sequence_model, "--ids", path, "-o", tmp_path / "expected")
-    distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]  # below half of the 32 buckets, each distance has a bucket of its own
+    # below half of the 32 buckets, each distance has a bucket of its own
+    distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]
     write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask[:, :, None] * mask[:, None, :],
                                         "relative_buckets": distances.astype(numpy.int64)})
     done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
@@ -99,7 +101,7 @@ def test_forward_takes_a_mask_for_each_query_and_given_relative_positions(debert
 
 
 def test_forward_gives_the_rows_of_padding_only_as_transformers(deberta, sequence_model, tmp_path, ids_file):
-    path, ids, mask = ids_file
+    path, _ids, mask = ids_file
     for compat, has_rows in (("original", False), ("hf", True)):
         deberta("forward", "-m", sequence_model, "--ids", path, "--compat", compat, "-o", tmp_path / compat)
         assert read_safetensors(tmp_path / compat)["hidden.2"][mask == 0].any(-1).all() == has_rows

@@ -1,8 +1,10 @@
-"""`eval` of a guard: thresholds at a rate of false positives, both errors, worst windows. Every figure against the rows of `classify`."""
+"""`eval` of a guard: thresholds at a rate of false positives, both errors, worst windows. Every figure against the rows
+of `classify`."""
 import json
 import math
 
 import pytest
+
 from models import make_model
 
 NAMES = ("benign", "injection", "jailbreak")
@@ -61,7 +63,8 @@ def test_thresholds_and_both_errors_are_those_of_the_rows(deberta, guard, rows, 
 
 
 def test_a_printed_threshold_gives_the_printed_errors(deberta, guard, rows, file):
-    """As a user does: the scores that `classify` prints against the threshold that `eval` prints, with --digits too; equal rates once."""
+    """As a user does: the scores that `classify` prints against the threshold that `eval` prints, with --digits too;
+    equal rates once."""
     for more in [], ["--digits", "2"]:
         text = deberta("eval", "--task", "classification", "-m", guard, file, "--false-positive-rate", "0.02,0.1,0.10,.3,0.4", "--bootstrap", "0", "-f", "json", *more).stdout
         found = json.loads(text, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else pytest.fail("a key twice"))["metrics"]

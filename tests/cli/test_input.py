@@ -1,4 +1,5 @@
-"""How a file of rows is recognised: endings, first bytes, encodings, line ends; and input that probably means something else. Nothing is guessed silently."""
+"""How a file of rows is recognised: endings, first bytes, encodings, line ends; and input that probably means something
+else. Nothing is guessed silently."""
 import bz2
 import gzip
 import io
@@ -10,6 +11,7 @@ import zipfile
 
 import numpy
 import pytest
+
 from models import make_model
 from test_rows import zstd
 
@@ -185,10 +187,12 @@ def test_text_lines_that_look_like_rows_cause_a_note(classify, tmp_path):
           "note: the lines of a.txt are read as texts, although it looks like jsonl (--input-format jsonl)\n")
     for form in ("csv", "tsv"):
         check(classify(stdin=FORMS[form]), classify(*FORMS[form].splitlines()).stdout,
-              f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format {form})\n")
+              f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format "
+              f"{form})\n")
     for header in ("\ufeffid;text;label", "Text;label", '"text";"label"', '"Text","label"', "sep=;", "id\tText"):
         form = "tsv" if "\t" in header else "csv"
-        note = f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format {form})\n"
+        note = (f"note: the lines of standard input are read as texts, although it looks like {form} (--input-format "
+                f"{form})\n")
         assert classify(stdin=header + "\n1;good;a\n").stderr.count(note) == 1, header
     for line in ("some text; a label", "context matters, text too", "sep=;;", "-DOCSTART- O"):
         assert "looks like" not in classify(stdin=line + "\n").stderr, line
@@ -196,7 +200,8 @@ def test_text_lines_that_look_like_rows_cause_a_note(classify, tmp_path):
 
 
 def test_a_header_that_is_read_as_a_row_causes_a_note(classify):
-    note = "note: standard input: the first row is read as a row, although it looks like a header: where --input-field has numbers, a file has none; name the columns instead\n"
+    note = ("note: standard input: the first row is read as a row, although it looks like a header: where --input-field "
+            "has numbers, a file has none; name the columns instead\n")
     for table, said in (("id,Text\n1,good\n", True), ("1,good\n2,text\n", False)):
         done = classify("--input-format", "csv", "--input-field", "2", "--keep", "none", stdin=table)
         assert done.stderr == (note if said else "") and len(done.stdout.splitlines()) == 2
@@ -262,7 +267,8 @@ def test_a_column_that_is_not_there_stops_at_once(classify, text, words, message
 def test_a_key_that_no_row_has_stops(classify):
     rows = "".join(json.dumps({"id": i, "review": "x"}) + "\n" for i in range(3))
     refused(classify("--input-format", "jsonl", "--input-field", "review.body", stdin=rows), 'standard input: no row has the key "review.body", the first one has id, review; keys of objects '
-            'within a row are not read; lift what you need to the row, as {"text": review.body}, and name it with --input-field')
+            'within a row are not read; lift what you need to the row, as {"text": review.body}, and name it with '
+            '--input-field')
     refused(classify("--input-format", "jsonl", stdin=rows), 'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     refused(classify("--input-format", "jsonl", stdin=rows * 100), 'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     refused(classify("--input-format", "json", stdin="[" + rows.replace("\n", ",")[:-1] + "]"),
@@ -285,7 +291,8 @@ def test_a_key_kept_that_no_row_has_fails(classify):
 def test_names_of_what_rows_cannot_have_are_refused(classify):
     refused(classify("--keep", "id", "a text"), "--keep: expected rows with columns or keys of these names, got texts as arguments", 2)
     refused(classify("--keep", "id", stdin="a text\n"), "--keep: expected rows with columns or keys of these names, got lines of text from standard input", 2)
-    refused(classify("--input-field", "review", stdin="a text\n"), "--input-field: expected rows with columns or keys, got lines of text from standard input; name their format with --input-format", 2)
+    refused(classify("--input-field", "review", stdin="a text\n"), "--input-field: expected rows with columns or keys, got lines of text from standard input; name their "
+                                                                   "format with --input-format", 2)
 
 
 def test_nli_knows_the_names_of_published_files(deberta, tmp_path):
@@ -298,5 +305,6 @@ def test_nli_knows_the_names_of_published_files(deberta, tmp_path):
         kept = json.loads(deberta(*words, "--input-format", "csv", stdin=f"id,{second},{first}\n7,a person,a man\n").stdout)
         assert kept["id"] == "7" and first not in kept and second not in kept
     refused(deberta(*words, "--input-format", "csv", stdin="premise,hypothesis,sentence1,sentence2\na,b,c,d\n"),
-            "standard input: expected one pair of texts, got premise,hypothesis and sentence1,sentence2; name them with --input-field")
+            "standard input: expected one pair of texts, got premise,hypothesis and sentence1,sentence2; name them "
+            "with --input-field")
     refused(deberta(*words, "--input-format", "csv", stdin="premise,conclusion\na,b\n"), 'standard input: no column "text" among premise, conclusion; name it with --input-field')

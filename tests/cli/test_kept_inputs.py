@@ -1,5 +1,5 @@
-"""No output takes the place of what the run reads: every verb, every option that names an output, every one that names an input; and what a table says
-is read back from it."""
+"""No output takes the place of what the run reads: every verb, every option that names an output, every one that names
+an input; and what a table says is read back from it."""
 import json
 import os
 import pathlib
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from conftest import BINARY, HANG_SECONDS
 from models import make_model, write_safetensors
 
@@ -31,7 +32,8 @@ def file_options():
 
 
 def table():
-    """(verb, its options that name an output file, its options that name an input file, whether its arguments are files)"""
+    """(verb, its options that name an output file, its options that name an input file, whether its arguments are
+    files)"""
     verbs = [verb for verb in re.findall(r"^  ([\w-]+) ", run("--help").stdout.split("verbs:\n")[1].split("\n\n")[0], re.M) if verb != "train-tokenizer"]
     options = list(file_options())
     rows = []

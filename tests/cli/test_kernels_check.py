@@ -1,14 +1,17 @@
-"""--kernels check on real rows of every small trained checkpoint: the kernels of this processor against the reference, call by call."""
+"""--kernels check on real rows of every small trained checkpoint: the kernels of this processor against the reference,
+call by call."""
 import json
 import pathlib
 import re
 
 import pytest
+
 from conftest import SANITIZED
 
 LINE = re.compile(r"check: (\w+): (\d+) calls compared with the reference, worst difference (\S+) \((.*)\)")
-# fp32: some column of each checkpoint reaches 110 between layers, and 3e-4 is 2.5e-6 of it. bf16: both sides round sums in fp32 or double
-# to 8 bits, so they may differ by one unit in the last place: 2^-4 for values between 8 and 16 (gemm), 2^-5 between 4 and 8 (attention).
+# fp32: some column of each checkpoint reaches 110 between layers, and 3e-4 is 2.5e-6 of it. bf16: both sides round sums
+# in fp32 or double to 8 bits, so they may differ by one unit in the last place: 2^-4 for values between 8 and 16
+# (gemm), 2^-5 between 4 and 8 (attention).
 BOUNDS = {"fp32": {"gemm": 3e-4, "attention": 5e-6, "layer_norm": 4e-6, "embedding": 0},
           "bf16": {"gemm": 2**-4, "attention": 2**-5, "layer_norm": 4e-6, "embedding": 0}}
 ROWS = {"nano-squad": 2}  # fewer rows, since its contexts are long

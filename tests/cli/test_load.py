@@ -7,7 +7,8 @@ from models import make_model
 
 
 def answers_around(model, between, *words):
-    """Has classify answer a line, calls between(), sends another line: (exit code, rest of the output, error output)."""
+    """Has classify answer a line, calls between(), sends another line: (exit code, rest of the output, error
+    output)."""
     with subprocess.Popen([BINARY, "classify", "-m", model, "--progress", "off", "--no-header", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}) as process:
         process.stdin.write("one text\n")

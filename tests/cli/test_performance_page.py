@@ -1,4 +1,5 @@
-"""docs/performance.md and README.md agree with the figures of each kind of processor: a section for each, none lost; the command measures every row."""
+"""docs/performance.md and README.md agree with the figures of each kind of processor: a section for each, none lost;
+the command measures every row."""
 import argparse
 import collections
 import json
@@ -7,6 +8,7 @@ import sys
 
 import numpy
 import pytest
+
 from models import read_safetensors, write_safetensors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -82,7 +84,7 @@ def kinds_of(run):
 def test_a_run_takes_the_place_of_the_figures_of_its_kind_alone(run):
     machine = machine_of({"fp32": "avx512", "bf16": "avx512", "int8": "avx512"})
     ratios = {("T2 one sequence, n = 128", "bf16"): [2.0, 4.0, 3.0]}
-    start = {dtype: (0.2, 100) for dtype in machine}
+    start = dict.fromkeys(machine, (0.2, 100))
     compare_peers.write_page(run, 3, ratios, {("ours bf16", "n = 128, ms"): [5.0, 7.0, 6.0]}, start, machine, {}, [])
     kinds = kinds_of(run)
     assert set(kinds) == {"Zen 5", "Emerald Rapids, AMX hidden"}
@@ -198,7 +200,7 @@ def test_a_comparison_of_training_measures_every_row_and_keeps_the_rest(run, mon
     assert "| 8 x 512 | ours fp32 | 4096 | 0.3 | 0.6 | 0.1 | 100 |" in section and "| 8 x 512 | compile-bf16 | 2048 |" in section
     assert section.count("| gemm | [768, 768] | 1.5 | 0.4 | 0.7 |") == 4
     assert "34 of 38" in next(line for line in page.splitlines() if line.startswith("| Emerald Rapids, AMX hidden |"))
-    compare_peers.write_page(run, 1, {("T4 real lengths", "int8"): [2.0]}, {}, {dtype: (0.2, 100) for dtype in ("fp32", "bf16", "int8")},
+    compare_peers.write_page(run, 1, {("T4 real lengths", "int8"): [2.0]}, {}, dict.fromkeys(("fp32", "bf16", "int8"), (0.2, 100)),
                              machine_of({"fp32": "avx512", "bf16": "avx512", "int8": "avx512"}), {}, [])
     assert kinds_of(run)["Emerald Rapids, AMX hidden"]["training_rows"] == ours["training_rows"], "the other command leaves them"
     step["of_limit"], run.dtypes, run.only = 0.5, "bf16", ["128"]

@@ -1,4 +1,5 @@
-"""Folders as sentence-transformers 5 and 6 write them (tests/support/make_published_fixtures.py): the same vectors and scores."""
+"""Folders as sentence-transformers 5 and 6 write them (tests/support/make_published_fixtures.py): the same vectors and
+scores."""
 import json
 import pathlib
 import shutil

@@ -1,10 +1,12 @@
-"""README.md: its commands run as written, in a bare clone where they need no model of your own, and print what it shows."""
+"""README.md: its commands run as written, in a bare clone where they need no model of your own, and print what it
+shows."""
 import os
 import re
 import shlex
 import subprocess
 
 import pytest
+
 from conftest import BINARY, HANG_SECONDS
 from models import ROOT, make_model, read_safetensors
 

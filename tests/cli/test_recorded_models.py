@@ -3,6 +3,7 @@ import json
 import lzma
 
 import numpy
+
 from models import read_safetensors, write_safetensors
 
 

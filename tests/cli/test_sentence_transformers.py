@@ -1,9 +1,11 @@
-"""Folders of sentence-transformers from outside: what embed does with them and says about it, that other verbs work, what check finds."""
+"""Folders of sentence-transformers from outside: what embed does with them and says about it, that other verbs work,
+what check finds."""
 import json
 import shutil
 
 import numpy
 import pytest
+
 from models import make_model, write_safetensors
 
 TEXT = "some text of a few words"
@@ -64,7 +66,8 @@ def test_the_length_is_the_models_unless_it_is_given(deberta, tmp_path):
 
 def test_every_verb_finds_a_transformer_in_its_own_folder(deberta, tmp_path):
     model = make_folder(tmp_path / "m", transformer="0_Transformer", pooling_mode_mean_tokens=True)
-    (model / "config.json").write_text(json.dumps({"__version__": "0.2.5"}))  # old versions wrote their own version there
+    # old versions wrote their own version there
+    (model / "config.json").write_text(json.dumps({"__version__": "0.2.5"}))
     for words in (["classify", TEXT], ["tokenize", TEXT], ["inspect"], ["check"]):
         done = deberta(words[0], "-m", model, *words[1:])
         assert done.returncode == 0 and done.stdout == deberta(words[0], "-m", model / "0_Transformer", *words[1:]).stdout, done.stderr

@@ -61,7 +61,7 @@ def test_a_terminal_gets_a_table_and_progress_and_a_pipe_neither(sequence_model,
 
 
 def test_rows_keep_their_order_and_bad_ones_their_place_in_packs_of_any_size(deberta, sequence_model):
-    rows = [json.dumps({"text": "word " * (i * 37 % 60), "n": i}) if i % 7 else '{"n": %d}' % i for i in range(1, 700)]
+    rows = [json.dumps({"text": "word " * (i * 37 % 60), "n": i}) if i % 7 else f'{{"n": {i}}}' for i in range(1, 700)]
     whole = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", "--keep", "n", "-f", "jsonl", stdin="\n".join(rows))
     answers = [json.loads(line) for line in whole.stdout.splitlines()]
     assert whole.returncode == 1 and len(answers) == len(rows)
@@ -119,7 +119,8 @@ def test_memory_does_not_grow_with_the_rows(sequence_model, tmp_path):
     def peak(rows):
         (tmp_path / "rows.txt").write_text(("some words of a row " * 25 + "\n") * rows)
         process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "--input", tmp_path / "rows.txt", "--max-tokens", "8", "--batch-tokens", "128"], stdout=subprocess.DEVNULL,
-                                   env=os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=1"})  # a sanitizer build holds back freed memory
+                                   # a sanitizer build holds back freed memory
+                                   env=os.environ | {"ASAN_OPTIONS": "quarantine_size_mb=1"})
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0

@@ -2,6 +2,7 @@
 import pathlib
 
 import pytest
+
 import system_calls
 
 PLACE = pathlib.Path("/tmp/a/place")
@@ -30,5 +31,6 @@ def test_a_run_without_an_output_changes_nothing():
 
 
 def test_calls_of_several_threads_are_told_apart(tmp_path):
-    (tmp_path / "trace").write_text('12 execve("/a", ["a"], 0x7f) = 0\n13 openat(AT_FDCWD, "/b", O_RDONLY <unfinished ...>\n12 exit_group(0) = ?\n13 <... openat resumed>) = 3\n+++ exited +++\n')
+    (tmp_path / "trace").write_text('12 execve("/a", ["a"], 0x7f) = 0\n13 openat(AT_FDCWD, "/b", O_RDONLY <unfinished ...>\n'
+                                    '12 exit_group(0) = ?\n13 <... openat resumed>) = 3\n+++ exited +++\n')
     assert [call.split("(")[0] for call in system_calls.calls_of(tmp_path / "trace")] == ["execve", "openat", "exit_group"]

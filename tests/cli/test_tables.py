@@ -1,10 +1,12 @@
-"""Tables and rows as people have them: from spreadsheets, from pandas, from datasets; each beside Python's csv or json."""
+"""Tables and rows as people have them: from spreadsheets, from pandas, from datasets; each beside Python's csv or
+json."""
 import csv
 import io
 import json
 
 import numpy
 import pytest
+
 from models import make_model, read_safetensors, write_safetensors
 
 ROWS = [("1", "a fine film"), ("2", 'she said "fine", twice; really'), ("3", "two\nlines"), ("4", "5\" pipe")]

@@ -7,6 +7,7 @@ import pty
 import subprocess
 
 import pytest
+
 from conftest import BINARY, HANG_SECONDS
 from models import make_model
 
@@ -172,7 +173,8 @@ def test_rerank_keeps_the_keys_of_all_documents(deberta, score_model):
         assert done.returncode == 0 and done.stdout.count("en,") == 1, done.stdout
     row = {"id": "ROW", "query": "q", "documents": [{"text": "a", "id": "D1"}, "b"]}
     lines = list(csv.DictReader(deberta(*words, "--keep", "id,lang", stdin=json.dumps(row | {"lang": "fr"})).stdout.splitlines()))
-    assert {(line["id"], line["index"], line["lang"]) for line in lines} == {("D1", "0", "fr"), ("", "1", "fr")}  # never the query's id as a document's
+    # never the query's id as a document's
+    assert {(line["id"], line["index"], line["lang"]) for line in lines} == {("D1", "0", "fr"), ("", "1", "fr")}
     empty = json.loads(deberta("rerank", "-m", score_model, "-f", "json", "q", "a", "").stdout)[0]["results"]
     assert [one.get("empty") for one in sorted(empty, key=lambda one: one["index"])] == [None, True]
 
@@ -213,7 +215,8 @@ def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
 
 
 def test_choose_reads_the_columns_of_swag(deberta, score_model, tmp_path):
-    (tmp_path / "val.csv").write_text(",video-id,sent1,sent2,ending0,ending1,ending2,ending3,label\n0,v,It rained all day .,The street,was wet .,was dry .,sang .,fell asleep .,0\n"
+    (tmp_path / "val.csv").write_text(",video-id,sent1,sent2,ending0,ending1,ending2,ending3,label\n"
+                                      "0,v,It rained all day .,The street,was wet .,was dry .,sang .,fell asleep .,0\n"
                                       "1,v,A cat sat .,It,purred .,flew .,sank .,rang .,2\n")
     chosen = rows(deberta("choose", "-m", score_model, "-f", "jsonl", "-i", tmp_path / "val.csv"))
     assert chosen[0]["choice"] in ("was wet .", "was dry .", "sang .", "fell asleep .") and chosen[0]["scores"] == rows(
@@ -234,7 +237,8 @@ def test_choose_takes_two_classes_that_mean_no_and_yes_in_either_order(deberta, 
     for labels in (("negative", "positive"), ("a", "b"), ("yes", "yes"), ("no", "maybe"), ("note", "e"), ("entailment", "neutral")):
         done = deberta("choose", "-m", make_model(tmp_path / "other", "sequence", labels=labels), *texts)
         assert done.returncode == 1 and done.stdout == "", labels
-        assert f'expected one class, or two that mean no and yes (no and yes, false and true, 0 and 1, X and not_X, or without names), got "{labels[0]}" and "{labels[1]}"' in done.stderr
+        assert ('expected one class, or two that mean no and yes (no and yes, false and true, 0 and 1, X and not_X, '
+                f'or without names), got "{labels[0]}" and "{labels[1]}"') in done.stderr
     assert "verbs for this model: classify, embed" in deberta("qa", "-m", make_model(tmp_path / "other", "sequence", labels=("a", "b")), "q", "c").stderr
 
 

@@ -3,6 +3,7 @@ import json
 import shlex
 
 import pytest
+
 from models import ROOT, make_model
 from task_files import FILES
 
@@ -44,7 +45,8 @@ def test_the_command_runs(deberta, tmp_path, models, command):
         path.write_text(text)
     words[words.index("DIR")] = models(task)
     answers = {"squad": "answers.json", "squad2": "answers.json", "ner": "answers.conll"}.get(task, "answers.tsv")
-    written = [] if task in ("mlm", "causal") else ["--write-predictions", answers]  # those two score pieces and write no predictions
+    # those two score pieces and write no predictions
+    written = [] if task in ("mlm", "causal") else ["--write-predictions", answers]
     done = deberta(*words, "-f", "json", "--bootstrap", "5", *written, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -3,6 +3,7 @@ import json
 import subprocess
 
 import pytest
+
 from conftest import BINARY
 from models import make_model
 

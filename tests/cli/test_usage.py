@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+
 from conftest import BINARY
 from models import ROOT
 
@@ -61,16 +62,19 @@ def test_the_verbs_of_a_checkout_are_listed_and_a_program_says_where_they_are(de
     assert "\n  train-tokenizer " in deberta("help").stdout and "\n  ./run train-tokenizer " in deberta("help").stdout
     for words in ["train-tokenizer", "corpus.txt"], ["help", "train-tokenizer"]:
         done = deberta(*words)
-        assert done.returncode == 2 and done.stderr == "train-tokenizer: expected a verb of this program, got one of a checkout; there `./run train-tokenizer --help` shows it\n"
+        assert done.returncode == 2 and done.stderr == ("train-tokenizer: expected a verb of this program, got one of a checkout; there `./run "
+                                                        "train-tokenizer --help` shows it\n")
 
 
 @pytest.mark.parametrize("columns, width", [(80, 80), (20, 60), (400, 120)])
 def test_help_is_as_wide_as_the_terminal(columns, width):
     at_pty = ["python3", "-c", "import fcntl,os,pty,struct,sys,termios\n"
               "pid, fd = pty.fork()\n"
-              f"if pid == 0:\n    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('4H', 50, {columns}, 0, 0)); os.execv(sys.argv[1], sys.argv[1:])\n"
+              f"if pid == 0:\n    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('4H', 50, {columns}, 0, 0)); "
+              "os.execv(sys.argv[1], sys.argv[1:])\n"
               "out = b''\n"
-              "while True:\n    try:\n        part = os.read(fd, 65536)\n    except OSError:\n        break\n    if not part:\n        break\n    out += part\n"
+              "while True:\n    try:\n        part = os.read(fd, 65536)\n    except OSError:\n        break\n"
+              "    if not part:\n        break\n    out += part\n"
               "sys.stdout.buffer.write(out)"]
     shown = subprocess.run([*at_pty, BINARY, "help", "classify"], capture_output=True, text=True, check=True).stdout.replace("\r", "")
     longest = max(len(line) for line in shown.splitlines() if line.startswith(" " * 30))
@@ -239,7 +243,8 @@ def test_completion_knows_verbs_and_options(deberta, shell):
 def completed(deberta, *words, cwd="/"):
     """What bash offers for the last word; --name=value arrives as three words, as bash splits it."""
     script = deberta("completion", "bash").stdout
-    ask = f"COMP_WORDS=({' '.join(shlex.quote(word) for word in words)}); COMP_CWORD={len(words) - 1}; _deberta; printf '%s\n' \"${{COMPREPLY[@]}}\""
+    ask = (f"COMP_WORDS=({' '.join(shlex.quote(word) for word in words)}); COMP_CWORD={len(words) - 1}; _deberta; printf "
+           "'%s\n' \"${COMPREPLY[@]}\"")
     done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd=cwd, check=True)
     assert done.stderr == ""
     return sorted(filter(None, done.stdout.split("\n")))

@@ -3,6 +3,7 @@ import json
 import math
 
 import pytest
+
 from models import make_model
 
 

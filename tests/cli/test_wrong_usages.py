@@ -1,4 +1,5 @@
-"""Wrong usages and the answer that each gets: exit code 2 when the command line is wrong, 1 when something it names is, and one message that a newcomer understands.
+"""Wrong usages and the answer that each gets: exit code 2 when the command line is wrong, 1 when something it names is,
+and one message that a newcomer understands.
 
 Words in capitals are models (made below); the files are in the folder where the program runs."""
 import pathlib
@@ -27,7 +28,8 @@ USAGES = [
     # ---- options
     ("classify -m", 2, "--model: expected DIR after it, got nothing"),
     ("classify -m --top-k 3 x", 2, "--model: expected DIR after it, got the option --top-k"),
-    ("rerank -m ONE --query --return-text d", 2, "--query: expected TEXT after it, got the option --return-text; write --query=-x for a value that starts with a dash"),
+    ("rerank -m ONE --query --return-text d", 2, ("--query: expected TEXT after it, got the option --return-text; write --query=-x for a value that starts "
+                                                  "with a dash")),
     ("zero-shot -m NLI --labels --multi-label x", 2, "--labels: expected NAMES after it, got the option --multi-label"),
     ("classify -m SEQ x -qk", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
     ("classify -m SEQ x --top-k", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
@@ -60,9 +62,11 @@ USAGES = [
     ("classify -m TOKEN x", 1, "classify: expected a sequence classification head, got token; verbs for this model: ner, embed"),
     ("classify -m LM x", 1, "verbs for this model: fill, score, embed"),
     ("nli -m TOKEN a b", 1, "nli: expected a sequence classification head, got token"),
-    ("nli -m SEQ a b", 1, "nli: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, neutral, positive"),
+    ("nli -m SEQ a b", 1, ("nli: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, "
+                           "neutral, positive")),
     ("nli -m ONE a b", 1, "nli: expected an entailment model with 2 or 3 classes, got one with 1"),
-    ("zero-shot -m SEQ --labels a,b x", 1, "zero-shot: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, neutral, positive"),
+    ("zero-shot -m SEQ --labels a,b x", 1, ("zero-shot: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, "
+                                            "neutral, positive")),
     ("zero-shot -m TOKEN --labels a,b x", 1, "zero-shot: expected a sequence classification head, got token"),
     ("ner -m SEQ x", 1, "ner: expected a token classification head, got sequence; verbs for this model: classify, embed"),
     ("ner -m NLI x", 1, "verbs for this model: classify, nli, zero-shot, embed"),
@@ -98,7 +102,8 @@ USAGES = [
     ("classify -m SEQ -i ids.safetensors", 1, "ids.safetensors: expected text, got a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark"),
     ("classify -m SEQ -i dev.tsv --input-field sentence --keep idd", 1, 'dev.tsv: no column "idd" among sentence, label; --keep names columns of the input'),
     ("classify -m SEQ -i texts.txt --keep id", 2, "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt"),
-    ("classify -m SEQ -i texts.txt --input-field review", 2, "--input-field: expected rows with columns or keys, got lines of text from texts.txt; name their format with --input-format"),
+    ("classify -m SEQ -i texts.txt --input-field review", 2, ("--input-field: expected rows with columns or keys, got lines of text from texts.txt; name their format "
+                                                              "with --input-format")),
     ("rerank -m ONE --query q -i dev.tsv --input-field sentence --keep labl", 1, 'dev.tsv: no column "labl" among sentence, label; did you mean label? --keep names columns of the input'),
     ("rerank -m ONE --query q -i texts.txt --keep id", 2, "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt"),
     ("tokenize -m SEQ --decode -o x.safetensors 1", 2, "--decode: expected answers as text, got -o x.safetensors"),
@@ -185,7 +190,8 @@ def place(models, tmp_path):
     (tmp_path / "texts.txt").write_text("one\ntwo\n")
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n1\t0\n")
-    (tmp_path / "squad.json").write_text('{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "what", "answers": [{"text": "a", "answer_start": 0}]}]}]}]}')
+    (tmp_path / "squad.json").write_text('{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "what", "answers": '
+                                         '[{"text": "a", "answer_start": 0}]}]}]}]}')
     write_safetensors(tmp_path / "ids.safetensors", {"input_ids": numpy.array([[1, 5, 2]], dtype=numpy.int32)})
     return tmp_path
 

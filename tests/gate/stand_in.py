@@ -1,5 +1,5 @@
-"""Stands in for a test program: what GoogleTest prints and writes, for tests given as {name: outcome}. Outcomes: passed, failed, skipped, thrown,
-crash (the program dies), hang."""
+"""Stands in for a test program: what GoogleTest prints and writes, for tests given as {name: outcome}. Outcomes:
+passed, failed, skipped, thrown, crash (the program dies), hang."""
 
 PROGRAM = '''#!/usr/bin/env python3
 import fnmatch, os, sys, time
@@ -21,14 +21,16 @@ for name, outcome in chosen.items():
     inside = ""
     if outcome in ("failed", "thrown"):
         failed += 1
-        print(("tests/one_test.cpp:7" if outcome == "failed" else "unknown file") + ": Failure\\nExpected equality of these values:")
+        where = "tests/one_test.cpp:7" if outcome == "failed" else "unknown file"
+        print(f"{{where}}: Failure\\nExpected equality of these values:")
         print("[  FAILED  ] " + name + " (0 ms)")
         inside = '<failure message="x"/>'
     if outcome == "skipped":
         inside = '<skipped message="tests/one_test.cpp:9&#x0A;this processor has no wings"/>'
     suite, _, test = name.partition(".")
     result = "skipped" if outcome == "skipped" else "completed"
-    cases.append(f'<testcase name="{{test}}" status="run" result="{{result}}" time="0.01" classname="{{suite}}">{{inside}}</testcase>')
+    facts = f'name="{{test}}" status="run" result="{{result}}" time="0.01" classname="{{suite}}"'
+    cases.append(f"<testcase {{facts}}>{{inside}}</testcase>")
 if "--gtest_output" in arguments:
     with open(arguments["--gtest_output"].removeprefix("xml:"), "w") as file:
         file.write("<testsuites><testsuite>" + "".join(cases) + "</testsuite></testsuites>")

@@ -1,9 +1,10 @@
 """./test --changed: which test files a change can break, in which order, and since which commit."""
 import subprocess
 
+import pytest
+
 import draw
 import gate
-import pytest
 import reach
 
 ROOMS = "one 0 library program always things\ncli 1 program pytest always verbs\n"
@@ -28,7 +29,10 @@ FILES = {
     "tests/golden/words/a.txt": "",
     "tests/one/words_test.cpp": 'golden("words/a.txt")\nTEST(Words, Are) {}\n',
     "docs/page.md": "", "README.md": "", "docs/unread.md": "",
-    "tools/mutations/one.toml": '[broken]\nfile = "src/one/far.cpp"\nold = "a"\nnew = "b"\nwhy = "It is."\ntests = ["test_one Words.*"]\n',
+    "tools/mutations/one.toml": (
+        '[broken]\nfile = "src/one/far.cpp"\nold = "a"\nnew = "b"\nwhy = "It is."\n'
+        'tests = ["test_one Words.*"]\n'
+    ),
     "src/one/far.cpp": "a\n",
 }
 
@@ -120,7 +124,7 @@ def test_a_green_gate_is_remembered_where_all_that_it_tested_is_committed(commit
 
 
 def test_on_main_alone_the_change_is_the_work_of_the_last_hours(commits, monkeypatch, repository):
-    git, commit, _ = commits
+    _git, commit, _ = commits
     hashes = []
     for hours in (0, 10, 12, 15):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{1_700_000_000 + hours * 3600} +0000")

@@ -1,4 +1,5 @@
-"""tools/check_comments.py in a small repository: citations and links that point nowhere, legends within a sentence, sources that open without a word."""
+"""tools/check_comments.py in a small repository: citations and links that point nowhere, legends within a sentence,
+sources that open without a word."""
 import pytest
 
 PAGE = """# A page

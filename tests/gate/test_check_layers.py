@@ -76,7 +76,8 @@ def test_an_include_that_goes_up_is_red(check):
 
 def test_a_room_of_the_library_includes_none_of_the_program(check):
     code, lines = check("src/eval/one.cpp", '#include "options/options.h"\n')
-    assert code == 1 and "src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the program's" in lines
+    assert code == 1 and ("src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the "
+                          "program's") in lines
 
 
 def test_a_room_of_the_program_includes_the_library(check):

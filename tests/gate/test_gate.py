@@ -2,15 +2,17 @@
 import re
 import time
 
-import gate
 import pytest
+
+import gate
 
 BUSY = "python3 -c 'import time; end = time.process_time() + 2\nwhile time.process_time() < end: pass'"
 
 
 @pytest.fixture
 def run(tmp_path, capsys, monkeypatch):
-    """run((name, command, budget in minutes, or None for what fills the gate's time)..., more) -> (tally, lines printed)"""
+    """run((name, command, budget in minutes, or None for what fills the gate's time)..., more) -> (tally, lines
+    printed)"""
     monkeypatch.setattr(gate, "compile_seconds", lambda: gate.REFERENCE_SECONDS)  # whatever else this machine does
 
     def go(*rows, **limits):
@@ -30,7 +32,7 @@ def test_the_last_line_counts_every_part(run):
 
 
 def test_a_surviving_mutation_is_red(run):
-    tally, lines = run(("tests", "echo '12 passed, 0 failed'", 1), ("mutations", "echo '2 passed, 1 failed'; exit 1", 1))
+    _tally, lines = run(("tests", "echo '12 passed, 0 failed'", 1), ("mutations", "echo '2 passed, 1 failed'; exit 1", 1))
     assert lines[-1] == "14 passed, 1 failed" and any("failed: mutations" in line for line in lines)
 
 
@@ -41,7 +43,7 @@ def test_a_failure_is_red_whatever_the_exit_code_or_the_counts_say(run):
 
 
 def test_a_part_over_its_budget_of_the_processor_is_red(run):
-    tally, lines = run(("tests", BUSY, 1 / 60))
+    _tally, lines = run(("tests", BUSY, 1 / 60))
     assert lines[-1] == "1 passed, 1 failed" and any("OVER BUDGET" in line for line in lines)
     assert run(("tests", "sleep 2", 1 / 60), slack=1)[0].failed == 0, "waiting is no work"
 
@@ -56,29 +58,29 @@ def test_a_budget_grows_with_the_slowness_of_the_machine_and_never_shrinks(run, 
 
 def test_a_hang_is_ended_with_all_that_it_started_and_is_red(run, tmp_path):
     begin = time.monotonic()
-    tally, lines = run(("tests", f"(trap '' TERM; sleep 600; touch {tmp_path}/late) | cat", 0), ("format", "true", 1), slack=1 / 60)
+    _tally, lines = run(("tests", f"(trap '' TERM; sleep 600; touch {tmp_path}/late) | cat", 0), ("format", "true", 1), slack=1 / 60)
     assert time.monotonic() - begin < 30
     assert lines[-1] == "1 passed, 1 failed" and any("ended after" in line for line in lines)
 
 
 def test_the_whole_ends_after_its_minutes(run):
-    tally, lines = run(("tests", "sleep 600", 1), ("format", "true", 1), limit=1 / 60)
+    _tally, lines = run(("tests", "sleep 600", 1), ("format", "true", 1), limit=1 / 60)
     assert lines[-1] == "0 passed, 2 failed" and any(re.match(r"not run: format: \S+ minutes are over", line) for line in lines)
 
 
 def test_a_part_that_skips_all_it_should_run_is_red(run):
-    tally, lines = run(("tests", "echo 'not run: a: no wings'; echo '0 passed, 0 failed'", 1))
+    _tally, lines = run(("tests", "echo 'not run: a: no wings'; echo '0 passed, 0 failed'", 1))
     assert lines[-1] == "0 passed, 1 failed" and any("ran nothing" in line for line in lines)
 
 
 def test_what_was_not_run_is_listed_at_the_end(run):
     said = "not run: kernels: Level/amx: this processor has no amx"
-    tally, lines = run(("tests", f"echo '{said}'; seq 100; echo '2 passed, 0 failed'", 1), ("asan", f"echo '{said}'; echo '1 passed, 0 failed'", 1))
+    _tally, lines = run(("tests", f"echo '{said}'; seq 100; echo '2 passed, 0 failed'", 1), ("asan", f"echo '{said}'; echo '1 passed, 0 failed'", 1))
     assert lines[-2:] == [said, "3 passed, 0 failed"]
 
 
 def test_cheap_parts_run_after_a_failure_and_dear_ones_do_not(run):
-    tally, lines = run(("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", None))
+    _tally, lines = run(("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", None))
     assert lines[-2:] == ["not run: mutations: after failures of format, tests", "5 passed, 2 failed"]
 
 

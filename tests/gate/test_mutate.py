@@ -7,11 +7,13 @@ import sys
 import time
 
 import pytest
+
 from stand_in import program
 
 CMAKE = """cmake_minimum_required(VERSION 3.20)
 project(stand_in NONE)
-add_custom_command(OUTPUT test_one COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/src/one.py test_one DEPENDS src/one.py)
+add_custom_command(OUTPUT test_one DEPENDS src/one.py
+  COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/src/one.py test_one)
 add_custom_target(all_tests ALL DEPENDS test_one)
 """
 PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}]}
@@ -19,7 +21,8 @@ PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninj
 
 @pytest.fixture
 def mutate(run, write):
-    """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row changes them."""
+    """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row
+    changes them."""
     def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), page="", **more):
         write("rooms.txt", "")
         write("CMakeLists.txt", CMAKE)

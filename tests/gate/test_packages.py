@@ -1,4 +1,5 @@
-"""tools/packages.sh: missing packages are installed, after asking, where somebody can answer. Scripts stand in for the system's programs."""
+"""tools/packages.sh: missing packages are installed, after asking, where somebody can answer. Scripts stand in for the
+system's programs."""
 import json
 import os
 import pathlib
@@ -18,7 +19,8 @@ CALL = f". {ROOT}/tools/packages.sh; install_packages run here missing more"
 
 @pytest.fixture
 def system(write, tmp_path):
-    """system(user, with_sudo) -> the environment of a machine that has one package; sudo and apt-get log their arguments to a file."""
+    """system(user, with_sudo) -> the environment of a machine that has one package; sudo and apt-get log their
+    arguments to a file."""
     def make(user, with_sudo=True):
         write("bin/id", f"#!/bin/sh\necho {user}\n", is_program=True)
         write("bin/dpkg-query", '#!/bin/sh\nfor name; do :; done\n[ "$name" != here ] || printf "install ok installed"\n', is_program=True)
@@ -93,8 +95,10 @@ def build(checkout):
 def test_a_checkout_that_was_copied_or_moved_builds_in_its_own_place(tmp_path, is_moved):
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
-    (first / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\nadd_custom_command(OUTPUT made COMMAND ${CMAKE_COMMAND} -E copy "
-                                          "${CMAKE_SOURCE_DIR}/source made DEPENDS ${CMAKE_SOURCE_DIR}/source)\nadd_custom_target(all_of_it ALL DEPENDS made)\n")
+    (first / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n"
+                                          "add_custom_command(OUTPUT made COMMAND ${CMAKE_COMMAND} -E copy "
+                                          "${CMAKE_SOURCE_DIR}/source made DEPENDS ${CMAKE_SOURCE_DIR}/source)\n"
+                                          "add_custom_target(all_of_it ALL DEPENDS made)\n")
     (first / "CMakePresets.json").write_text(json.dumps({"version": 3, "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}]}))
     (first / "source").write_text("first")
     assert build(first)[1] == "first" and "configur" not in build(first)[0]

@@ -1,4 +1,5 @@
-"""The private environment has what was requested and nothing left over from another version. The lists here name no package."""
+"""The private environment has what was requested and nothing left over from another version. The lists here name no
+package."""
 import os
 import platform
 import subprocess
@@ -27,7 +28,8 @@ def test_where_there_is_no_wheel_one_message_says_so_and_nothing_counts_as_insta
                           env=os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""})
     assert (done.returncode, done.stdout) == (1, "")
     last = done.stderr.splitlines()[-1]
-    wanted = f"{repository}/train/requirements.txt: expected packages for Python {sys.version_info.major}.{sys.version_info.minor} on {platform.system()}"
+    wanted = (f"{repository}/train/requirements.txt: expected packages for Python "
+              f"{sys.version_info.major}.{sys.version_info.minor} on {platform.system()}")
     assert last.startswith(f"private_python: {wanted} {platform.machine()}, got code 1 from {repository}/.venv/bin/pip; ")
     assert last.endswith("elsewhere build without the training half (-DDEBERTA_TRAIN=OFF)")
     assert not (repository / ".venv/installed.sha256").exists() and not list(repository.glob(".venv/lib/python3*/site-packages/torch"))

@@ -3,6 +3,7 @@ import subprocess
 import time
 
 import pytest
+
 from stand_in import program
 
 

@@ -1,4 +1,5 @@
-"""The library as its users meet it: installed into an empty prefix, found by CMake from an outside project, compiled, linked and run."""
+"""The library as its users meet it: installed into an empty prefix, found by CMake from an outside project, compiled,
+linked and run."""
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import numpy
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from models import ROOT, make_model, read_safetensors  # noqa: E402
+from models import ROOT, make_model, read_safetensors
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta")))
 BUILD = BINARY.parent

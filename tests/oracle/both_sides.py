@@ -1,4 +1,5 @@
-"""One folder on both sides: what transformers 4.57 makes of it, and what the program does. A failure of either side is not raised: it is an answer."""
+"""One folder on both sides: what transformers 4.57 makes of it, and what the program does. A failure of either side is
+not raised: it is an answer."""
 import contextlib
 import dataclasses
 import json
@@ -13,14 +14,16 @@ import warnings
 import numpy
 import torch
 import transformers
+from safetensors.numpy import load_file, save_file
+
 from oracle_runs import BINARY
 from published_cases import ENCODER, SEQUENCE, SPAN, model_class
-from safetensors.numpy import load_file, save_file
 
 BINARY = BINARY.resolve()  # runs change the folder
 LONGEST = 512        # the program's limit where the folder sets no lower one
 LIBRARY_SECONDS = 4  # with a layer count beyond 64 bits it would build layers until memory runs out
-LIBRARY_BYTES = 4 << 30  # on top of what it has: a vocabulary of 2^24 would be drawn at random until the machine runs out of memory
+# on top of what it has: a vocabulary of 2^24 would be drawn at random until the machine runs out of memory
+LIBRARY_BYTES = 4 << 30
 PROGRAM_SECONDS = 300
 
 transformers.logging.set_verbosity_error()
@@ -29,8 +32,9 @@ transformers.logging.disable_progress_bar()
 
 @dataclasses.dataclass
 class Answer:
-    """`refused`: why there is no answer. `rows`: logits of each text; `ids`: (ids, types) of each text; `labels`: by class; `scores`: after the activation;
-    `invented`: weights that the library drew at random, so that its logits mean nothing."""
+    """`refused`: why there is no answer. `rows`: logits of each text; `ids`: (ids, types) of each text; `labels`: by
+    class; `scores`: after the activation; `invented`: weights that the library drew at random, so that its logits mean
+    nothing."""
     refused: str = ""
     broken: str = ""
     ids: list = None
@@ -77,12 +81,13 @@ def first_line(error):
 def is_fast(folder):
     """The program reads tokenizer.json where there is no readable vocabulary file."""
     folder = pathlib.Path(folder)
-    slow = (folder / "spm.model").exists() and (folder / "spm.model").stat().st_size > 1 or (folder / "vocab.json").exists()
+    slow = ((folder / "spm.model").exists() and (folder / "spm.model").stat().st_size > 1) or (folder / "vocab.json").exists()
     return not slow
 
 
 def their_tokenizer(folder):
-    """transformers 4.57 fails on the list that transformers 5 writes for extra_special_tokens; then the reference is what it does without the list."""
+    """transformers 4.57 fails on the list that transformers 5 writes for extra_special_tokens; then the reference is
+    what it does without the list."""
     try:
         extra = json.loads((pathlib.Path(folder) / "tokenizer_config.json").read_text()).get("extra_special_tokens")
     except (OSError, ValueError, AttributeError):
@@ -141,7 +146,8 @@ def library(call):
                 return call()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # whatever a wrong value makes it raise; a panic of the tokenizers library is not an Exception
+        except BaseException as error:
+            # Whatever a wrong value makes it raise; a panic of the tokenizers library is not an Exception.
             return Answer(refused=first_line(error))
 
 
@@ -152,7 +158,7 @@ def environment():
 def run_program(*words):
     """(answer or None, standard output): None when it exited with 0."""
     try:
-        done = subprocess.run([str(word) for word in (BINARY, *words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+        done = subprocess.run([str(word) for word in (BINARY, *words)], capture_output=True, stdin=subprocess.DEVNULL,
                               env=environment(), timeout=PROGRAM_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return Answer(broken=f"nothing after {PROGRAM_SECONDS} s"), ""

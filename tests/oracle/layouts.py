@@ -1,5 +1,6 @@
-"""Small checkpoints in the layouts that people publish: configuration keys, labels, tensors and files are named as in the listed families;
-the weights are those of the shared folder's trained models if it is there (classes in the family's order), else random."""
+"""Small checkpoints in the layouts that people publish: configuration keys, labels, tensors and files are named as in
+the listed families; the weights are those of the shared folder's trained models if it is there (classes in the family's
+order), else random."""
 import dataclasses
 import json
 import shutil
@@ -7,11 +8,12 @@ import sys
 
 import torch
 import transformers
-from oracle_runs import GOLDEN, ROOT, SHARED
 from safetensors.torch import load_file, save_file
 
+from oracle_runs import GOLDEN, ROOT, SHARED
+
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import make_model  # noqa: E402
+from models import make_model
 
 NLI = ("contradiction", "neutral", "entailment")
 TAGS = ("O", "B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER")
@@ -20,7 +22,8 @@ BASES = {"sick": ("sequence", NLI), "sst2": ("sequence", ("negative", "positive"
 
 @dataclasses.dataclass
 class Layout:
-    """`labels`: (published name, class of the base model or None for a random one), in the published order; none: the base's head as it is."""
+    """`labels`: (published name, class of the base model or None for a random one), in the published order; none: the
+    base's head as it is."""
     base: str
     labels: tuple = ()
     settings: dict = dataclasses.field(default_factory=dict)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the fixtures of tests/golden/bin with PyTorch's own torch.save: one state dict as a zip archive, as a legacy file
-and as safetensors. Needs torch and safetensors, which no test needs.
+"""Writes the fixtures of tests/golden/bin with PyTorch's own torch.save: one state dict as a zip archive, as a legacy
+file and as safetensors. Needs torch and safetensors, which no test needs.
 
 make_bin.py FOLDER"""
 import pathlib

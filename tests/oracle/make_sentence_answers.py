@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Records what sentence-transformers makes of each neighbour of the modules.json and 1_Pooling/config.json of the published folders: which pooling gave its
-vectors, or that it fails. Writes tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 in addition to tests/oracle/requirements.txt."""
+"""Records what sentence-transformers makes of each neighbour of the modules.json and 1_Pooling/config.json of the
+published folders: which pooling gave its vectors, or that it fails. Writes
+tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 in addition to
+tests/oracle/requirements.txt."""
 import collections
 import json
 import os
@@ -8,14 +10,15 @@ import pathlib
 import shutil
 import tempfile
 
-import both_sides as sides
 import numpy
 import torch
+from sentence_transformers import SentenceTransformer
+from transformers import AutoTokenizer
+
+import both_sides as sides
 from neighbour_rules import close
 from neighbours import SENTENCE_FILES, Base, make_neighbour, neighbours, pooled
 from published_cases import CASES, ENCODER, PUBLISHED
-from sentence_transformers import SentenceTransformer
-from transformers import AutoTokenizer
 
 TEXTS = ["a fine film", "Hello, World x", "don't (x) UPPER"]
 
@@ -47,7 +50,8 @@ def main():
         for neighbour in neighbours(bases, SENTENCE_FILES):
             base = bases[neighbour.case]
             if not hasattr(base, "expected"):
-                model, tokenizer = sides.their_model(base.folder, ENCODER)[0], AutoTokenizer.from_pretrained(base.folder)  # the fast one, as sentence-transformers uses
+                # the fast one, as sentence-transformers uses
+                model, tokenizer = sides.their_model(base.folder, ENCODER)[0], AutoTokenizer.from_pretrained(base.folder)
                 base.expected = [pooled(torch.tensor(state)) for state in sides.their_logits(model, ENCODER, sides.their_ids(tokenizer, TEXTS))]
             told = record(base, neighbour, work, base.expected)
             key = f"{CASES[neighbour.case].folder}/{neighbour.file} {'.'.join(map(str, neighbour.path))}"

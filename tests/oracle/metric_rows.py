@@ -1,5 +1,6 @@
-"""Labelled rows and answers for the comparison of metrics: real ones from the shared folder if it is there, else made-up ones. The answers come from simple
-rules on the texts, so that they are right and wrong like a weak model's, with many equal scores and some empty answers."""
+"""Labelled rows and answers for the comparison of metrics: real ones from the shared folder if it is there, else
+made-up ones. The answers come from simple rules on the texts, so that they are right and wrong like a weak model's,
+with many equal scores and some empty answers."""
 import csv
 import io
 import json

@@ -3,6 +3,7 @@ import json
 import re
 
 import numpy
+
 from published_cases import SEQUENCE, TOKEN
 
 TOLERANCE = 1e-5
@@ -26,7 +27,9 @@ GOOD = {
     "refused by both": "in one sentence",
     "weights missing": "the library draws them at random; refused here",
     "not a number": "the library answers NaN; refused here",
-    "read on, unchanged": "the library fails on a value that no answer depends on; the answer is that of the unchanged folder",
+    "read on, unchanged": (
+        "the library fails on a value that no answer depends on; the answer is that of the unchanged folder"
+    ),
     "refused on purpose": "a foreign tokenizer and the like",
     "exception": "see EXCEPTIONS",
 }
@@ -38,7 +41,8 @@ def close(a, b):
 
 
 def names_of(label, index):
-    """A label as text: a value of another type is shown as JSON or as Python writes it; a gap gets the library's default class name."""
+    """A label as text: a value of another type is shown as JSON or as Python writes it; a gap gets the library's
+    default class name."""
     if isinstance(label, str):
         return {label}
     return {str(label), json.dumps(label)} | ({f"LABEL_{index}"} if label is None else set())
@@ -63,7 +67,9 @@ def same(got, wanted, head, texts, with_labels=True):
         for mine, right in zip(got.ids, wanted.ids, strict=True):
             if mine != right:
                 first = next((i for i, (a, b) in enumerate(zip(mine[0], right[0])) if a != b), min(len(mine[0]), len(right[0])))
-                return f"ids {mine[0][max(0, first - 2):first + 6]}, expected {right[0][max(0, first - 2):first + 6]} at {first}; {len(mine[0])}, {len(right[0])} ids"
+                return (f"ids {mine[0][max(0, first - 2):first + 6]}, expected "
+                        f"{right[0][max(0, first - 2):first + 6]} at "
+                        f"{first}; {len(mine[0])}, {len(right[0])} ids")
     if head == SEQUENCE:
         labels = wanted.labels if with_labels else None
         return same_classes(got.rows, wanted.rows, labels) or (same_classes(got.scores, wanted.scores, labels) if got.scores and wanted.scores else "")

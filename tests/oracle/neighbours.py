@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Synthetic neighbours of the published folders: each key of each metadata file is replaced in turn by null, a text, a number beyond 64 bits and more, and
-left out. What transformers 4.57 loads must give the same ids, logits and labels here; the rest is refused in one sentence.
+"""Synthetic neighbours of the published folders: each key of each metadata file is replaced in turn by null, a text, a
+number beyond 64 bits and more, and left out. What transformers 4.57 loads must give the same ids, logits and labels
+here; the rest is refused in one sentence.
 
-neighbours.py [--count N --seed S] [--folder NAME] [--file NAME] [--key NAME] [--jobs N] [--out FILE]: all of them, or N drawn at random."""
+neighbours.py [--count N --seed S] [--folder NAME] [--file NAME] [--key NAME] [--jobs N] [--out FILE]:
+all of them, or N drawn at random."""
 import argparse
 import collections
 import copy
@@ -21,13 +23,14 @@ import numpy
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import both_sides as sides  # noqa: E402
-from neighbour_rules import GOOD, describe, verdict_of  # noqa: E402
-from published_cases import CASES, PUBLISHED, SEQUENCE, TOKEN, make_folder, published_files  # noqa: E402
+import both_sides as sides
+from neighbour_rules import GOOD, describe, verdict_of
+from published_cases import CASES, PUBLISHED, SEQUENCE, TOKEN, make_folder, published_files
 
 MARK = "@@the value@@"
 BEYOND = "1000000000000000019884624838656"  # what transformers writes for "no limit"
-# Numbers that 32 bits do not hold: not an exact 32-bit float, near the largest float and beyond it, below the smallest, beyond signed and unsigned integers.
+# Numbers that 32 bits do not hold: not an exact 32-bit float, near the largest float and beyond it, below the smallest,
+# beyond signed and unsigned integers.
 HOSTILE_NUMBERS = ("16777217", "3.4e38", "1e39", "1e-46", "-0.0", "2147483648", "4294967297")
 # More of each kind, so that rules are tested and not single values.
 OTHERS = {
@@ -40,7 +43,8 @@ TEXTS = ["a fine film", "Hello, [MASK] World[SEP]  x ", ("A man plays .", "Nobod
          ("The quick brown fox, " * 40, "jumps over it ? " * 70)]
 ENTRIES_OF_LABELS = ("id2label", "label2id")
 KEYS_OF_SCORES = (("problem_type",), ("num_labels",), ("id2label",))
-SENTENCE_FILES = ("modules.json", "1_Pooling/config.json")  # read by sentence-transformers, not transformers: its answers are recorded
+# read by sentence-transformers, not transformers: its answers are recorded
+SENTENCE_FILES = ("modules.json", "1_Pooling/config.json")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,10 +65,10 @@ def keys_of(value, path=()):
     if path and path[-1] in ENTRIES_OF_LABELS and len(entries) > 2:
         entries = [entries[0], entries[-1]]
     for key, inner in entries:
-        if path + (key,) == ("model",):
+        if (*path, key) == ("model",):
             continue  # the vocabulary of a tokenizer.json
-        yield path + (key,)
-        yield from keys_of(inner, path + (key,))
+        yield (*path, key)
+        yield from keys_of(inner, (*path, key))
 
 
 def replacements(value):
@@ -140,7 +144,7 @@ def neighbours(bases, only=()):
     for n, case in ((n, CASES[n]) for n in bases):
         files = metadata_of(case) + (["tokenizer.json"] if "tokenizer.head.json" in published_files(case) else [])
         for file in files:
-            if (case.folder, file) in done or only and file not in only:
+            if (case.folder, file) in done or (only and file not in only):
                 continue
             done.add((case.folder, file))
             text = (bases[n].folder / file).read_text(encoding="utf-8")

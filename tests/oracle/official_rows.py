@@ -1,5 +1,6 @@
-"""Questions, right answers and answers to score: made-up ones, which tests/golden/metrics holds, and real ones from the shared folder, which are derived each
-time by the same rules. What the official evaluation scripts said about both is in tests/golden/metrics/official.json (make.py there)."""
+"""Questions, right answers and answers to score: made-up ones, which tests/golden/metrics holds, and real ones from the
+shared folder, which are derived each time by the same rules. What the official evaluation scripts said about both is in
+tests/golden/metrics/official.json (make.py there)."""
 import hashlib
 import json
 import random
@@ -19,7 +20,8 @@ def phrase(rng, most=5):
 
 
 def changed(rng, text):
-    """As a weak model might answer: the same, with other case, punctuation or spaces, a word more or less, something else, nothing."""
+    """As a weak model might answer: the same, with other case, punctuation or spaces, a word more or less, something
+    else, nothing."""
     words = text.split()
     return rng.choice([text, text.upper(), text.lower(), text.title(), "the " + text + ".", text + " " + phrase(rng, 2), " ".join(words[1:]), " ".join(words[::-1]),
                        phrase(rng), "", "a", " \u00a0", text.replace(" ", "\u00a0"), "\"" + text + "\"!", text.swapcase()])
@@ -38,7 +40,8 @@ def made_questions(seed, answerable):
 def made_squad_1():
     rng = random.Random(21)
     rows = made_questions(20, True)
-    answers = {name: changed(rng, rng.choice(golds)) for i, (name, golds, _) in enumerate(rows) if i % 40}  # some have none
+    # some have none
+    answers = {name: changed(rng, rng.choice(golds)) for i, (name, golds, _) in enumerate(rows) if i % 40}
     return {"gold": squad_document(rows), "answers": answers}
 
 
@@ -53,7 +56,7 @@ def made_squad_2():
 def record_row(number, names, golds):
     """A passage of names, the right answers among them."""
     text = " , ".join(names)
-    starts = [len(" , ".join(names[:i] + [""])) for i in range(len(names))]
+    starts = [len(" , ".join([*names[:i], ""])) for i in range(len(names))]
     spans = [{"start": start, "end": start + len(name) - 1} for start, name in zip(starts, names)]
     answers = [dict(spans[names.index(gold)], text=gold) for gold in golds]
     return {"passage": {"text": text, "entities": spans}, "qas": [{"query": "@placeholder", "answers": answers, "idx": number}]}

@@ -14,6 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 import draw  # noqa: E402
+
 SHARED = ROOT.parent / "shared"
 GOLDEN = ROOT / "tests" / "golden" / "tokenizer"
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build" / "dev" / "deberta"))
@@ -66,7 +67,7 @@ def run_raw(folder, rows, *options):
     source = folder / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
     command = [BINARY, "tokenize", "-m", folder, "--format", "jsonl", "--keep", "none", "--input", source, *options]
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([str(part) for part in command], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     answers = done.stdout.split(b"\n")[:-1]
     assert len(answers) == len(rows)

@@ -1,4 +1,5 @@
-"""Running both sides on the same rows: a pipeline of transformers, and the program; and why their answers differ where they do (docs/pipelines.md)."""
+"""Running both sides on the same rows: a pipeline of transformers, and the program; and why their answers differ where
+they do (docs/pipelines.md)."""
 import functools
 import json
 import logging
@@ -9,6 +10,7 @@ import warnings
 
 import torch
 import transformers
+
 from metric_rows import lines_of, made_pairs, nli_rows, paraphrase_rows, tagged_sentences
 from oracle_runs import ALL, BINARY, ROOT, SHARED, sampled
 
@@ -19,7 +21,8 @@ COLUMNS = {"slow": 1, "fast": 2}  # in the page's table of counts
 
 
 def drawn(rows, seed, count=ROWS):
-    """Drawn from all rows: none is left out because of how it is tokenized. As many as the page counts, of these those that the commit draws."""
+    """Drawn from all rows: none is left out because of how it is tokenized. As many as the page counts, of these those
+    that the commit draws."""
     return sampled(random.Random(seed).sample(rows, count * DRAWN // ROWS), count)
 
 
@@ -102,8 +105,8 @@ def rows_of(texts):
 
 
 def unlike_pieces(folder, tokenizer, rows):
-    """The numbers of the rows that the default tokenizer reads differently: those with a character that has no piece, which becomes bytes here. With
-    `--tokenizer fast` there are none."""
+    """The numbers of the rows that the default tokenizer reads differently: those with a character that has no piece,
+    which becomes bytes here. With `--tokenizer fast` there are none."""
     words = ("--max-tokens", "1000000", *(["--pair"] if "text_pair" in rows[0] else []))
     slow, fast = (program(folder, "tokenize", rows, "--tokenizer", name, *words) for name in COLUMNS)
     unlike = set()
@@ -133,8 +136,9 @@ def counts_of_the_page():
 
 
 def check_kinds(name, column, differing, causes):
-    """`differing`: the numbers of the rows whose answers differ; `causes`: {kind: the rows that have it}. Each row must have a cause, and no kind may have more rows
-    than the page says for the shared folder's rows (made-up ones are different rows)."""
+    """`differing`: the numbers of the rows whose answers differ; `causes`: {kind: the rows that have it}. Each row must
+    have a cause, and no kind may have more rows than the page says for the shared folder's rows (made-up ones are
+    different rows)."""
     left, counts = set(differing), {}
     for kind, those in causes.items():
         counts[kind] = len(left & those)
@@ -145,7 +149,8 @@ def check_kinds(name, column, differing, causes):
 
 
 def compare(name, run, theirs, is_same, unlike, causes=None):
-    """`run(words...)`: the program's answers, by default and with the tokenizers that the pipelines use. `is_same(mine, wanted)` of each row."""
+    """`run(words...)`: the program's answers, by default and with the tokenizers that the pipelines use. `is_same(mine,
+    wanted)` of each row."""
     for column in COLUMNS:
         ours = run("--tokenizer", column)
         differing = {i for i, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)) if not is_same(mine, wanted)}

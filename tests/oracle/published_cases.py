@@ -1,5 +1,6 @@
-"""The folders that people published (tests/golden/published: their metadata; SOURCE says whose), each made whole: a tiny random checkpoint saved by
-transformers, and the files that are missing. The rows are those of the table in docs/models.md."""
+"""The folders that people published (tests/golden/published: their metadata; SOURCE says whose), each made whole: a
+tiny random checkpoint saved by transformers, and the files that are missing. The rows are those of the table in
+docs/models.md."""
 import dataclasses
 import json
 import os
@@ -7,6 +8,7 @@ import shutil
 
 import torch
 import transformers
+
 from oracle_runs import GOLDEN, ROOT, SHARED
 
 PUBLISHED = ROOT / "tests/golden/published"
@@ -22,14 +24,16 @@ SIZES_WHERE_PUBLISHED = {"pooler_hidden_size": 64, "attention_head_size": 16}
 POOLED = '"word_embedding_dimension": '  # of 1_Pooling/config.json
 SEQUENCE, TOKEN, SPAN, MASKED, ENCODER = "SequenceClassification", "TokenClassification", "QuestionAnswering", "MaskedLM", "Encoder"
 REAL_TOKENIZERS = {"spm": "deberta-v3-reconstructed", "bpe": "deberta-v1", "json": "deberta-v2-japanese"}
-MASKS = {"spm": (128000, 925), "bpe": (50264, 680), "json": (None, None), "json5": (128000, 925)}  # [MASK]: published, in the small vocabulary
+# [MASK]: published, in the small vocabulary
+MASKS = {"spm": (128000, 925), "bpe": (50264, 680), "json": (None, None), "json5": (128000, 925)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A folder that loads as in transformers, unless `refused` says what the program's message must contain."""
     folder: str
-    tokenizer: str = "spm"   # spm, bpe, json (with another program's vocabulary), json5 (as transformers 5 writes it); "": none
+    # spm, bpe, json (with another program's vocabulary), json5 (as transformers 5 writes it); "": none
+    tokenizer: str = "spm"
     head: str = SEQUENCE
     refused: str = ""
     weights: str = "model.safetensors"
@@ -128,7 +132,8 @@ def write_tokenizer(case, target, small):
     elif case.tokenizer == "bpe":
         source = real or GOLDEN / "bpe"
         pieces = {i: piece for piece, i in json.loads((source / "vocab.json").read_text()).items()}
-        pieces |= {0: "[PAD]", 1: "[CLS]", 2: "[SEP]", 3: "[UNK]", (50264 if real else 680): "[MASK]"}  # the shared vocabulary is RoBERTa's
+        # the shared vocabulary is RoBERTa's
+        pieces |= {0: "[PAD]", 1: "[CLS]", 2: "[SEP]", 3: "[UNK]", (50264 if real else 680): "[MASK]"}
         (target / "vocab.json").write_text(json.dumps({piece: i for i, piece in sorted(pieces.items())}))
         shutil.copy(source / "merges.txt", target / "merges.txt")
     elif case.tokenizer == "json":
@@ -148,7 +153,8 @@ def in_small_vocabulary(case, text):
 
 
 def make_folder(case, target, small):
-    """`target` as the case says. `small`: the vocabularies of the project; else those of the shared folder, with the published sizes."""
+    """`target` as the case says. `small`: the vocabularies of the project; else those of the shared folder, with the
+    published sizes."""
     target.mkdir(parents=True)
     for name, path in published_files(case).items():
         if name == "tokenizer.head.json":

@@ -1,4 +1,5 @@
-"""Tokens that a run adds: transformers reads the folder that it leaves, with the same ids, by its slow and its fast tokenizer."""
+"""Tokens that a run adds: transformers reads the folder that it leaves, with the same ids, by its slow and its fast
+tokenizer."""
 import json
 import os
 import pathlib

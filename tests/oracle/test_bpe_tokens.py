@@ -8,7 +8,21 @@ import shutil
 
 import pytest
 
-from oracle_runs import ALL, GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, real_lines, run, run_raw, sampled, show, special_texts
+from oracle_runs import (
+    ALL,
+    GOLDEN,
+    SHARED,
+    check_offsets,
+    check_recorded_rows,
+    ids_text,
+    needs_program,
+    real_lines,
+    run,
+    run_raw,
+    sampled,
+    show,
+    special_texts,
+)
 from random_text import random_strings
 
 transformers = pytest.importorskip("transformers")
@@ -118,8 +132,8 @@ def test_the_published_ids_of_deberta_base(folder):
 
 
 def test_the_originals_file_gives_the_ids_of_the_same_vocabulary(folder, tmp_path):
-    """bpe_encoder.bin: GPT-2's own ids, and the order of the model's ids (here a bare pickle; torch.save's containers are
-    tested in tests/text)."""
+    """bpe_encoder.bin: GPT-2's own ids, and the order of the model's ids (here a bare pickle; torch.save's containers
+    are tested in tests/text)."""
     vocab = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
     merges = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")[1:-1]
     symbols = [piece for piece in sorted(vocab, key=vocab.get) if piece not in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")]

@@ -1,5 +1,6 @@
-"""The models that ship, in transformers 4.57: it loads their folders without a missing or an unexpected tensor but those of heads that it does not know, and
-computes the same: logits of the fine-tuned ones, hidden states of the pre-trained pair (it has neither the head for replaced tokens nor the mask decoder)."""
+"""The models that ship, in transformers 4.57: it loads their folders without a missing or an unexpected tensor but
+those of heads that it does not know, and computes the same: logits of the fine-tuned ones, hidden states of the
+pre-trained pair (it has neither the head for replaced tokens nor the mask decoder)."""
 import json
 import subprocess
 import sys
@@ -8,10 +9,11 @@ import numpy
 import pytest
 import torch
 import transformers
+
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import read_safetensors, write_safetensors  # noqa: E402
+from models import read_safetensors, write_safetensors
 
 MODELS = sorted(path.parent for path in (ROOT / "models").glob("*/config.json"))
 TEXTS = ["The capital of France is Paris .", "a gorgeous , witty , seductive movie .", "Mr Smith flew from London to Germany , and back again on the next day ."]

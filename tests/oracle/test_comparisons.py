@@ -3,11 +3,12 @@ import random
 import sys
 
 import pytest
-from oracle_runs import ROOT
 from scipy import stats
 
+from oracle_runs import ROOT
+
 sys.path.insert(0, str(ROOT / "bench"))
-import ablation_tables  # noqa: E402
+import ablation_tables
 
 
 @pytest.mark.parametrize("count", [2, 3])

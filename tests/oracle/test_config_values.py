@@ -1,5 +1,5 @@
-"""config.json with values that its authors did not intend: what transformers 4.57 computes with them, --compat hf computes too, and what only
-one of the two reads is refused in one sentence."""
+"""config.json with values that its authors did not intend: what transformers 4.57 computes with them, --compat hf
+computes too, and what only one of the two reads is refused in one sentence."""
 import json
 import os
 import random
@@ -9,6 +9,7 @@ import numpy
 import pytest
 import torch
 import transformers
+
 from oracle_runs import BINARY
 from test_transformers import SMALL, V3, make_inputs, make_transformers_model, read_safetensors
 
@@ -64,7 +65,7 @@ def theirs(folder, inputs):
             return None
         with torch.no_grad():
             return model.eval()(**{name: torch.from_numpy(array) for name, array in inputs.items()}).logits.numpy()
-    except Exception:  # noqa: BLE001  whatever a wrong value causes
+    except Exception:  # whatever a wrong value causes
         return None
 
 
@@ -90,7 +91,8 @@ def test_each_value_means_what_transformers_takes_it_for(tmp_path, name):
         expected, got = theirs(tmp_path, inputs), ours(tmp_path)
         case = (key, "left out" if value is LEFT_OUT else value, got)
         if isinstance(got, str):
-            # Tensors that the changed file does not need are refused by another rule; nonsense that transformers computes, by name.
+            # Tensors that the changed file does not need are refused by another rule; nonsense that transformers
+            # computes, by name.
             assert expected is None or "unexpected tensor" in got or not numpy.isfinite(expected).all() or key in ("talking_head", "hidden_act"), case
             refused += 1
         elif expected is not None:

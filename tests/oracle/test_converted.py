@@ -1,5 +1,5 @@
-"""Others can read what `convert` writes: transformers loads it with equal hidden states and logits; and files of torch.save, in every
-form, give the same bits as the safetensors that they came from."""
+"""Others can read what `convert` writes: transformers loads it with equal hidden states and logits; and files of
+torch.save, in every form, give the same bits as the safetensors that they came from."""
 import json
 import os
 import pathlib
@@ -83,7 +83,8 @@ def test_transformers_computes_the_same_from_both_layouts_of_version_1(tmp_path,
 
 
 def test_transformers_computes_the_same_once_the_missing_keys_are_written(tmp_path):
-    """Without pos_att_type and pooler_hidden_act transformers computes a different model from the original; the copy sets both."""
+    """Without pos_att_type and pooler_hidden_act transformers computes a different model from the original; the copy
+    sets both."""
     model = make_model(tmp_path / "m", "sequence", hidden_act="relu")
     config = json.loads((model / "config.json").read_text())
     del config["pos_att_type"], config["model_type"], config["architectures"]

@@ -1,6 +1,6 @@
 """The program's tokens with --tokenizer fast against DebertaV2TokenizerFast and DebertaTokenizerFast of transformers
-4.57.6, which its pipelines use: made from spm.model, or from vocab.json and merges.txt. DEBERTA_ORACLE_ALL=1 compares every
-line, else a sample.
+4.57.6, which its pipelines use: made from spm.model, or from vocab.json and merges.txt. DEBERTA_ORACLE_ALL=1 compares
+every line, else a sample.
 """
 
 import json
@@ -9,7 +9,20 @@ import unicodedata
 
 import pytest
 
-from oracle_runs import ALL, GOLDEN, SHARED, ids_text, needs_program, of_shared, real_lines, run, run_raw, sampled, show, special_texts
+from oracle_runs import (
+    ALL,
+    GOLDEN,
+    SHARED,
+    ids_text,
+    needs_program,
+    of_shared,
+    real_lines,
+    run,
+    run_raw,
+    sampled,
+    show,
+    special_texts,
+)
 from random_text import random_strings
 from test_json_tokens import cluster_texts
 
@@ -41,7 +54,8 @@ def bpe_folder(folder, settings=None):
 
 
 def has_unassigned(line):
-    """Characters that Unicode 14.0.0 does not know: the library's tables do, and words end elsewhere (docs/tokenizers.md)."""
+    """Characters that Unicode 14.0.0 does not know: the library's tables do, and words end elsewhere
+    (docs/tokenizers.md)."""
     assert unicodedata.unidata_version == "14.0.0"
     return any(unicodedata.category(c) == "Cn" for c in line)
 

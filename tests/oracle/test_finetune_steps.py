@@ -1,5 +1,6 @@
-"""20 steps of `finetune` beside transformers 4.57 and torch.optim.AdamW with a parameter group for each rate: a decay for each layer, a rate of the head's own, a schedule with
-warm-up, weight decay and the clip; without dropout, in fp32. A step is the whole file, so the order of its rows is none."""
+"""20 steps of `finetune` beside transformers 4.57 and torch.optim.AdamW with a parameter group for each rate: a decay
+for each layer, a rate of the head's own, a schedule with warm-up, weight decay and the clip; without dropout, in fp32.
+A step is the whole file, so the order of its rows is none."""
 import json
 import os
 import pathlib
@@ -113,7 +114,8 @@ def losses_of_program(base, rows, out, *words, task="classification"):
     return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
 
 
-RANKING = {  # the losses of a query's scores, labels and a teacher's scores, as formulas of torch; each is a mean over what it gives
+# the losses of a query's scores, labels and a teacher's scores, as formulas of torch; each is a mean over what it gives
+RANKING = {
     "pointwise": lambda s, y, t: torch.nn.functional.binary_cross_entropy_with_logits(s, y, reduction="none"),
     "pairwise": lambda s, y, t: -torch.nn.functional.logsigmoid(s[:, None] - s[None, :])[y[:, None] > y[None, :]],
     "listwise": lambda s, y, t: torch.nn.functional.cross_entropy(s[None], (y / y.sum())[None], reduction="none"),
@@ -137,7 +139,7 @@ def queries(tmp_path_factory):
     """2 to 5 documents each, of three grades."""
     dice = random.Random(2)
     file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
-    text = lambda: " ".join(dice.choices(WORDS, k=dice.randrange(2, 6)))  # noqa: E731
+    text = lambda: " ".join(dice.choices(WORDS, k=dice.randrange(2, 6)))
     rows = [{"query": text(), "documents": [text() for _ in range(2 + n % 4)], "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)], "scores": [dice.uniform(-1, 1) for _ in range(2 + n % 4)]}
             for n in range(6)]
     file.write_text(jsonl(*rows))

@@ -1,4 +1,5 @@
-"""transformers reads what `finetune` writes: the same class of model as the task's, every tensor in its place, equal logits; of version 1 and 3."""
+"""transformers reads what `finetune` writes: the same class of model as the task's, every tensor in its place, equal
+logits; of version 1 and 3."""
 import json
 import os
 import pathlib

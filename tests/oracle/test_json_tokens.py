@@ -9,7 +9,21 @@ import shutil
 
 import pytest
 
-from oracle_runs import ALL, GOLDEN, SHARED, check_offsets, ids_text, needs_program, of_shared, real_lines, run, run_raw, sampled, show, special_texts
+from oracle_runs import (
+    ALL,
+    GOLDEN,
+    SHARED,
+    check_offsets,
+    ids_text,
+    needs_program,
+    of_shared,
+    real_lines,
+    run,
+    run_raw,
+    sampled,
+    show,
+    special_texts,
+)
 from random_text import random_strings
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -75,8 +89,7 @@ def with_byte_fallback(file):
 def with_other_order(file):
     """What transformers writes for other SentencePiece models."""
     parts = [part for part in file["normalizer"]["normalizers"] if part["type"] == "Precompiled"]
-    file["normalizer"]["normalizers"] = parts + [{"type": "Strip", "strip_left": False, "strip_right": True},
-                                                 {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}]
+    file["normalizer"]["normalizers"] = [*parts, {"type": "Strip", "strip_left": False, "strip_right": True}, {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}]
 
 
 def with_lower_case(file):
@@ -93,7 +106,8 @@ def without_prefix(file):
 
 
 def with_first_prefix(file):
-    """As version 5 of transformers writes it; what stands in front of a token, and what is left behind stripped blanks, is not first."""
+    """As version 5 of transformers writes it; what stands in front of a token, and what is left behind stripped blanks,
+    is not first."""
     with_tokens(file)
     file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
     file["normalizer"]["normalizers"].append({"type": "Strip", "strip_left": True, "strip_right": True})
@@ -196,7 +210,7 @@ def test_components_that_cut_act_as_in_the_library(cut, files, tmp_path):
     file = json.loads(json.dumps(files["bytes"]))
     CUTS[cut](file)
     lines = sampled(real_lines(), 500) + random_strings(700, seed=17) + cluster_texts(300, seed=18) + special_texts(100, seed=19)
-    compare(tmp_path, file, lines + ["aaa", "aa baa", "ththe th", "...a.b..", "1a23 4", ""])
+    compare(tmp_path, file, [*lines, "aaa", "aa baa", "ththe th", "...a.b..", "1a23 4", ""])
 
 
 def test_pairs_have_the_ids_and_types_of_the_library(files, tmp_path):
@@ -224,7 +238,8 @@ def test_pieces_and_offsets_are_those_of_the_library_where_nothing_is_normalised
         check_offsets(line, answer["offsets"])
         expected = library.encode(line, add_special_tokens=False)
         for piece, (begin, end), token, (first, last) in zip(answer["tokens"], answer["offsets"], expected.tokens, expected.offsets):
-            assert piece in (token, token.strip(), "[UNK]"), (line, piece, token)  # a token that takes the space before it
+            # a token that takes the space before it
+            assert piece in (token, token.strip(), "[UNK]"), (line, piece, token)
             if begin == end:
                 continue
             takes_space = piece == token.strip() != token

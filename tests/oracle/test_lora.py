@@ -1,5 +1,5 @@
-"""finetune --lora-rank beside peft on transformers: twenty steps of torch's AdamW from the same matrices, in fp32, without dropout; then peft reads the
-adapter, and answers as our merged model does."""
+"""finetune --lora-rank beside peft on transformers: twenty steps of torch's AdamW from the same matrices, in fp32,
+without dropout; then peft reads the adapter, and answers as our merged model does."""
 import json
 import os
 import pathlib

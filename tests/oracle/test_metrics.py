@@ -1,5 +1,6 @@
-"""The metrics of `eval` against scikit-learn, scipy and seqeval on 1,000 rows each, and against recorded results of the official evaluation scripts of SQuAD
-and ReCoRD: equal to 1e-9. Everything goes through the program: files in, JSON out."""
+"""The metrics of `eval` against scikit-learn, scipy and seqeval on 1,000 rows each, and against recorded results of the
+official evaluation scripts of SQuAD and ReCoRD: equal to 1e-9. Everything goes through the program: files in, JSON
+out."""
 import json
 import random
 import subprocess
@@ -11,12 +12,24 @@ import scipy.stats
 import seqeval.metrics
 import seqeval.scheme
 import sklearn.metrics
-from metric_rows import ROWS, SCHEMES, cola_rows, nli_rows, overlap, paraphrase_rows, predicted_tags, scheme_sentences, sts_rows, tagged_sentences
+
+from metric_rows import (
+    ROWS,
+    SCHEMES,
+    cola_rows,
+    nli_rows,
+    overlap,
+    paraphrase_rows,
+    predicted_tags,
+    scheme_sentences,
+    sts_rows,
+    tagged_sentences,
+)
 from official_rows import MADE, REAL, digest
 from oracle_runs import BINARY, ROOT, SHARED, needs_program
 
 sys.path.append(str(ROOT / "tests" / "cli"))
-from models import make_model  # noqa: E402
+from models import make_model
 
 pytestmark = needs_program
 
@@ -201,7 +214,8 @@ def columns_of(tags, write=str):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_entities_of_every_scheme(evaluate, scheme):
-    """Tags that keep the scheme are read as seqeval reads them strictly; others as by default, where it knows the letters: L and U are read as E and S."""
+    """Tags that keep the scheme are read as seqeval reads them strictly; others as by default, where it knows the
+    letters: L and U are read as E and S."""
     gold, others, broken = scheme_sentences(scheme, random.Random(f"12 {scheme}"))
     known = [[[tag.replace("L-", "E-").replace("U-", "S-") if scheme == "BILOU" else tag for tag in row] for row in rows] for rows in (gold, broken)]
     strictly = {"mode": "strict", "scheme": getattr(seqeval.scheme, scheme)}
@@ -221,7 +235,8 @@ real_rows = pytest.param("real", marks=pytest.mark.skipif(not SHARED.exists(), r
 
 
 def scored_set(kind, task):
-    """The documents and the recorded figures by threshold. The digest shows that the recorded figures are for these documents."""
+    """The documents and the recorded figures by threshold. The digest shows that the recorded figures are for these
+    documents."""
     documents = json.loads((RECORDED / f"made_{task}.json").read_text(encoding="utf-8")) if kind == "made" else REAL[task]()
     recorded = OFFICIAL[kind][task]
     assert digest(documents) == recorded["digest"]
@@ -267,7 +282,8 @@ def test_the_made_rows_are_those_of_the_maker():
 
 
 def test_ranking(evaluate):
-    """The gain is linear, as in scikit-learn and trec_eval; scores differ, as equal ones are its mean over all orders and ours the worst."""
+    """The gain is linear, as in scikit-learn and trec_eval; scores differ, as equal ones are its mean over all orders
+    and ours the worst."""
     dice = random.Random(7)
     queries = []
     for number in range(200):

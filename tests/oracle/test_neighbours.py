@@ -1,4 +1,5 @@
-"""300 of the neighbours of the published folders, drawn at random (NEIGHBOURS_SEED); all of them: tools/long_checks neighbours."""
+"""300 of the neighbours of the published folders, drawn at random (NEIGHBOURS_SEED); all of them: tools/long_checks
+neighbours."""
 import collections
 import os
 import random

@@ -3,9 +3,21 @@ import functools
 import types
 
 import pytest
+
 from layouts import make_layout
 from oracle_runs import needs_program
-from pipeline_runs import COLUMNS, TOLERANCE, answers_from, check_kinds, model_outputs, pipeline, program, questions, trimmed, unlike_pieces
+from pipeline_runs import (
+    COLUMNS,
+    TOLERANCE,
+    answers_from,
+    check_kinds,
+    model_outputs,
+    pipeline,
+    program,
+    questions,
+    trimmed,
+    unlike_pieces,
+)
 
 pytestmark = needs_program
 SMALL = {"max_seq_len": 96, "doc_stride": 16}
@@ -49,8 +61,8 @@ def found_twice(context, mine, wanted):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_questions(asked, setting):
-    """With `--compat hf` and the pipeline's tokenizer no answer differs; by default those from several windows, with other pieces, or
-    with words that occur twice."""
+    """With `--compat hf` and the pipeline's tokenizer no answer differs; by default those from several windows, with
+    other pieces, or with words that occur twice."""
     windows, more, words = SETTINGS[setting]
     outputs = asked.outputs(**windows)
     theirs = answers_from(asked.pipe, outputs, **windows, **more)

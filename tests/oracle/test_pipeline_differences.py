@@ -4,6 +4,7 @@ import subprocess
 
 import numpy
 import pytest
+
 from layouts import make_layout
 from oracle_runs import BINARY, needs_program
 from pipeline_runs import pipeline, program, quiet

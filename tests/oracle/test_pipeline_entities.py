@@ -1,9 +1,21 @@
 """Entities of real sentences against the token-classification pipeline of transformers 4.57, every aggregation."""
 import pytest
+
 from layouts import make_layout
 from oracle_runs import needs_program
-from pipeline_runs import (COLUMNS, TOLERANCE, answers_from, check_kinds, model_outputs, newspaper_lines, pipeline, program, rows_of, trimmed,
-                           unlike_pieces)
+from pipeline_runs import (
+    COLUMNS,
+    TOLERANCE,
+    answers_from,
+    check_kinds,
+    model_outputs,
+    newspaper_lines,
+    pipeline,
+    program,
+    rows_of,
+    trimmed,
+    unlike_pieces,
+)
 
 pytestmark = needs_program
 AGGREGATIONS = ("none", "simple", "first", "average", "max")
@@ -22,8 +34,8 @@ def our_entities(folder, rows, aggregation, *words):
 
 
 def lone_marks(folder, rows):
-    """The words of each row whose first piece is only a word-start mark, as (start, end): that piece is a word of its own for the
-    pipeline, and the first piece of the word here (docs/pipelines.md)."""
+    """The words of each row whose first piece is only a word-start mark, as (start, end): that piece is a word of its
+    own for the pipeline, and the first piece of the word here (docs/pipelines.md)."""
     found = []
     for row, answer in zip(rows, program(folder, "tokenize", rows)):
         text, starts = row["text"], [offset[0] for token, offset in zip(answer["tokens"], answer["offsets"]) if token == "\u2581"]
@@ -43,7 +55,8 @@ def apart(entities, spans):
 def differ_at_marks_alone(mine, wanted, spans, aggregation):
     """The entities are the same, apart from those that touch such a word or an entity that touches one."""
     if aggregation == "none":
-        spans = [span for span in spans if span[0] == 0]  # at the start of the text the mark covers nothing here, but a character in the pipeline
+        # at the start of the text the mark covers nothing here, but a character in the pipeline
+        spans = [span for span in spans if span[0] == 0]
     spans = spans + [entity[1:3] for entity in mine + wanted if not apart([entity], spans)]
     return same_entities(apart(mine, spans), apart(wanted, spans))
 

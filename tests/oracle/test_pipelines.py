@@ -1,11 +1,25 @@
-"""Answers on real rows against the pipelines of transformers 4.57, for checkpoints in published layouts: labels and spans equal, scores within 1e-4, on every
-row with the pipelines' tokenizers, and by default on every row except those that docs/pipelines.md counts."""
+"""Answers on real rows against the pipelines of transformers 4.57, for checkpoints in published layouts: labels and
+spans equal, scores within 1e-4, on every row with the pipelines' tokenizers, and by default on every row except those
+that docs/pipelines.md counts."""
 import numpy
 import pytest
 import torch
+
 from layouts import make_layout
 from oracle_runs import SHARED, needs_program
-from pipeline_runs import ROWS, TOLERANCE, compare, newspaper_lines, pairs, pipeline, program, quiet, rows_of, sentences, unlike_pieces
+from pipeline_runs import (
+    ROWS,
+    TOLERANCE,
+    compare,
+    newspaper_lines,
+    pairs,
+    pipeline,
+    program,
+    quiet,
+    rows_of,
+    sentences,
+    unlike_pieces,
+)
 
 pytestmark = needs_program
 
@@ -42,7 +56,8 @@ def test_classes(tmp_path, layout, texts):
 
 @pytest.mark.parametrize("layout, activation", [("cross-encoder for NLI", "none"), ("reranker", "sigmoid")])
 def test_cross_encoders(tmp_path, layout, activation):
-    """What sentence-transformers' CrossEncoder gives: the logits after the activation that the configuration names; if it names none, the sigmoid of one logit."""
+    """What sentence-transformers' CrossEncoder gives: the logits after the activation that the configuration names; if
+    it names none, the sigmoid of one logit."""
     check_classes(tmp_path, layout, pairs, function_to_apply=activation)
 
 

@@ -1,11 +1,12 @@
-"""`finetune --pooling`: 20 steps beside transformers' encoder with a pooling of all tokens written here, and torch.optim.AdamW; without dropout, in fp32. And what
-transformers makes of the files."""
+"""`finetune --pooling`: 20 steps beside transformers' encoder with a pooling of all tokens written here, and
+torch.optim.AdamW; without dropout, in fp32. And what transformers makes of the files."""
 import json
 
 import pytest
-import test_finetune_steps as steps
 import torch
 import transformers
+
+import test_finetune_steps as steps
 
 pytestmark = steps.pytestmark
 base, rows = steps.base, steps.rows
@@ -13,7 +14,8 @@ POOLINGS = ["mean", "max", "attention"]
 
 
 class Pooled(torch.nn.Module):
-    """transformers' classifier, whose pooler reads what is pooled of all tokens in the place of the first one's state."""
+    """transformers' classifier, whose pooler reads what is pooled of all tokens in the place of the first one's
+    state."""
 
     def __init__(self, model, pooling):
         super().__init__()

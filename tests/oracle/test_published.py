@@ -1,10 +1,27 @@
-"""Every row of the table of published folders in docs/models.md: completed with a tiny random checkpoint and missing files, a folder gives the ids, logits and
-labels of transformers 4.57, or the program's refusal names the kind of folder."""
+"""Every row of the table of published folders in docs/models.md: completed with a tiny random checkpoint and missing
+files, a folder gives the ids, logits and labels of transformers 4.57, or the program's refusal names the kind of
+folder."""
 import re
 
 import pytest
-from both_sides import (LONGEST, Answer, json_lines, library, our_classes, our_ids, our_logits, our_tags, run_program, their_ids, their_logits, their_model,
-                        their_scores, their_tokenizer, write_rows)
+
+from both_sides import (
+    LONGEST,
+    Answer,
+    json_lines,
+    library,
+    our_classes,
+    our_ids,
+    our_logits,
+    our_tags,
+    run_program,
+    their_ids,
+    their_logits,
+    their_model,
+    their_scores,
+    their_tokenizer,
+    write_rows,
+)
 from neighbour_rules import close, same
 from oracle_runs import ROOT, needs_program
 from published_cases import CASES, ENCODER, MASKED, PUBLISHED, SEQUENCE, TOKEN, is_real, make_folder
@@ -34,7 +51,8 @@ def test_a_published_folder_loads_as_in_transformers(tmp_path, case):
     told = our_ids(folder, write_rows(tmp_path / "rows.jsonl", TEXTS))
     assert told.ids is not None, told
     assert told.ids == their_ids(tokenizer, TEXTS)
-    texts = [text for text in TEXTS if case.head != MASKED or len(str(text)) < 200]  # a row of logits for each piece of the vocabulary
+    # a row of logits for each piece of the vocabulary
+    texts = [text for text in TEXTS if case.head != MASKED or len(str(text)) < 200]
     check_logits(tmp_path, folder, case, model[0], tokenizer, texts)
 
 

@@ -1,4 +1,5 @@
-"""What a run leaves for other programs, read by them: the files for TensorBoard, trainer_state.json by transformers, the model card by huggingface_hub."""
+"""What a run leaves for other programs, read by them: the files for TensorBoard, trainer_state.json by transformers,
+the model card by huggingface_hub."""
 import json
 import os
 import signal
@@ -8,14 +9,15 @@ import sys
 import huggingface_hub
 import numpy
 import pytest
-from oracle_runs import BINARY, ROOT
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from transformers.trainer_callback import TrainerState
 
+from oracle_runs import BINARY, ROOT
+
 sys.path.insert(0, str(ROOT / "tests/train/cli"))
-from conftest import SMALL, write_corpus  # noqa: E402
-from chosen_call import Call, build_shim, environment_at  # noqa: E402
-from models import make_model  # noqa: E402
+from chosen_call import Call, build_shim, environment_at
+from conftest import SMALL, write_corpus
+from models import make_model
 
 TRAINED = BINARY.resolve().parent / "deberta-train"
 pytestmark = pytest.mark.skipif(not TRAINED.exists(), reason="the training half is not built: ./test all builds it")

@@ -10,10 +10,11 @@ import sys
 
 import pandas
 import pytest
+
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import make_model  # noqa: E402
+from models import make_model
 
 BINARY = BINARY.resolve()  # runs change the folder
 

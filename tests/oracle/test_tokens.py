@@ -1,6 +1,6 @@
 """The program's tokens against the live reference programs: sentencepiece 0.2.3 and the slow tokenizer of transformers
-4.57: a sample that the commit draws of 60,000 real lines and 100,000 strings, or with DEBERTA_ORACLE_ALL=1 all of them. DEBERTA_BINARY names the program.
-Without ../shared only the models and texts of tests/golden are used.
+4.57: a sample that the commit draws of 60,000 real lines and 100,000 strings, or with DEBERTA_ORACLE_ALL=1 all of them.
+DEBERTA_BINARY names the program. Without ../shared only the models and texts of tests/golden are used.
 """
 
 import hashlib
@@ -10,7 +10,21 @@ import unicodedata
 
 import pytest
 
-from oracle_runs import GOLDEN, SHARED, check_offsets, check_recorded_rows, ids_text, needs_program, of_shared, real_lines, run, run_raw, sampled, show, special_texts
+from oracle_runs import (
+    GOLDEN,
+    SHARED,
+    check_offsets,
+    check_recorded_rows,
+    ids_text,
+    needs_program,
+    of_shared,
+    real_lines,
+    run,
+    run_raw,
+    sampled,
+    show,
+    special_texts,
+)
 from random_text import random_strings
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -30,7 +44,8 @@ def distinct_models():
     """One path per content: models of one family share their file."""
     paths = sorted(GOLDEN.glob("*.model"))
     if SHARED.exists():
-        paths += [path for path in sorted(SHARED.glob("reference/**/*.model")) if path.stat().st_size > 1]  # one published "model" is just a line feed
+        # one published "model" is just a line feed
+        paths += [path for path in sorted(SHARED.glob("reference/**/*.model")) if path.stat().st_size > 1]
     seen = {}
     for path in paths:
         seen.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
@@ -77,8 +92,8 @@ def normalised(spm, text):
 
 @pytest.mark.parametrize("path", MODELS, ids=NAMES)
 def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp_path):
-    """Normalising the slice gives the piece's text. Where one character became several pieces, or a piece joins characters
-    across a border that normalisation rules cross, the normalised slice contains the piece's text."""
+    """Normalising the slice gives the piece's text. Where one character became several pieces, or a piece joins
+    characters across a border that normalisation rules cross, the normalised slice contains the piece's text."""
     spm = sentencepiece.SentencePieceProcessor(model_file=str(path))
     sample = lines[:: max(1, len(lines) // 3000)]
     answers = run(model_folder(path, tmp_path), [{"text": line} for line in sample], "--no-special",
@@ -137,7 +152,8 @@ def test_the_published_ids_of_deberta_v3_base(tmp_path):
 
 
 def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
-    """A small model with the same files beside it as mdeberta-v3-base: the id of the mask is far beyond the last piece."""
+    """A small model with the same files beside it as mdeberta-v3-base: the id of the mask is far beyond the last
+    piece."""
     transformers = pytest.importorskip("transformers")
     files = {"added_tokens.json": {"[MASK]": 250101}, "tokenizer_config.json": {"do_lower_case": False, "vocab_type": "spm"}}
     folder = model_folder(GOLDEN / "unknown.model", tmp_path, files)

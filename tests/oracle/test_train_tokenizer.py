@@ -1,5 +1,5 @@
-"""train/tokenizer/train_tokenizer.py: what it writes is read by the program and by both tokenizers of transformers 4.57 with equal ids, has
-the special pieces of the published v3 models, and depends on its files and options alone."""
+"""train/tokenizer/train_tokenizer.py: what it writes is read by the program and by both tokenizers of transformers 4.57
+with equal ids, has the special pieces of the published v3 models, and depends on its files and options alone."""
 
 import bz2
 import functools
@@ -26,7 +26,7 @@ NAMES = ["added_tokens.json", "special_tokens_map.json", "spm.model", "tokenizer
 
 def run_trainer(*arguments):
     command = [sys.executable, ROOT / "train/tokenizer/train_tokenizer.py", *arguments]
-    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+    return subprocess.run([str(part) for part in command], capture_output=True, check=False, text=True)
 
 
 def train(output, *arguments, size=VOCABULARY):
@@ -138,7 +138,8 @@ def test_compression_folders_and_patterns_change_nothing(tmp_path):
 
 
 def test_held_out_documents_and_markers_are_not_trained_on(tmp_path):
-    """Document 2 of each 3 is held out. An empty document does not count, a marker line and `Section::::` are no text."""
+    """Document 2 of each 3 is held out. An empty document does not count, a marker line and `Section::::` are no
+    text."""
     lines = corpus_lines()
     corpus = tmp_path / "corpus.txt"
     parts = ["<|doc EMPTY|>"]

@@ -1,5 +1,6 @@
-"""transformers reads both models of `pretrain --objective rtd`, every tensor in its place, with equal states; and a generator in the form in which it is published,
-beside its discriminator as torch.save writes it, is the one in a folder of its own."""
+"""transformers reads both models of `pretrain --objective rtd`, every tensor in its place, with equal states; and a
+generator in the form in which it is published, beside its discriminator as torch.save writes it, is the one in a folder
+of its own."""
 import json
 import os
 import pathlib

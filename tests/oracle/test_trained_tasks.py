@@ -1,4 +1,5 @@
-"""20 steps of fine-tuning by the trainer (`replay`) and by transformers 4.57 with torch's AdamW, in fp32, without dropout: losses, one by one."""
+"""20 steps of fine-tuning by the trainer (`replay`) and by transformers 4.57 with torch's AdamW, in fp32, without
+dropout: losses, one by one."""
 import os
 import subprocess
 import sys
@@ -7,10 +8,11 @@ import numpy
 import pytest
 import torch
 import transformers
+
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import read_safetensors, write_safetensors  # noqa: E402
+from models import read_safetensors, write_safetensors
 
 LOSSES = 2e-6
 STEPS, ROWS, LENGTH, VOCABULARY, CLASSES = 20, 6, 24, 60, 3
@@ -57,7 +59,7 @@ def batches(task):
 
 
 def optimizer_of(model):
-    is_plain = lambda name: name.endswith("bias") or "LayerNorm" in name  # noqa: E731
+    is_plain = lambda name: name.endswith("bias") or "LayerNorm" in name
     groups = [{"params": [p for name, p in model.named_parameters() if is_plain(name) == plain], "weight_decay": 0.0 if plain else DECAY} for plain in (False, True)]
     return torch.optim.AdamW(groups, lr=RATE, eps=1e-6)
 
@@ -111,10 +113,10 @@ def divergence(task, student, teacher, labels, weights, t):
     if task == "score":
         return torch.nn.functional.mse_loss(student, teacher)
     if task == "labels":
-        pairs = lambda logits: torch.stack([torch.zeros_like(logits), logits / t], -1).log_softmax(-1).flatten(0, 1)  # noqa: E731
+        pairs = lambda logits: torch.stack([torch.zeros_like(logits), logits / t], -1).log_softmax(-1).flatten(0, 1)
         return t * t * torch.nn.functional.kl_div(pairs(student), pairs(teacher), reduction="batchmean", log_target=True)
     rows = labels.flatten() >= 0
-    log_p = lambda logits: (logits.flatten(0, -2)[rows] / t).log_softmax(-1)  # noqa: E731
+    log_p = lambda logits: (logits.flatten(0, -2)[rows] / t).log_softmax(-1)
     return t * t * torch.nn.functional.kl_div(log_p(student), log_p(teacher), reduction="batchmean", log_target=True)
 
 
@@ -124,7 +126,7 @@ def test_twenty_steps_with_and_without_a_teacher(tmp_path, task, teacher_weight,
     given = list(batches(task))
     student, words = make(tmp_path / "student", task, 1), ()
     if teacher_weight is None:
-        loss_of = lambda model, batch: task_loss(task, model(input_ids=batch["input_ids"]).logits, batch["labels"], batch.get("weights"))  # noqa: E731
+        loss_of = lambda model, batch: task_loss(task, model(input_ids=batch["input_ids"]).logits, batch["labels"], batch.get("weights"))
     else:
         teacher = make(tmp_path / "teacher", task, 2, layers=3).eval()
         words = ("--teacher", tmp_path / "teacher", "--teacher-weight", str(teacher_weight), "--teacher-temperature", str(temperature))

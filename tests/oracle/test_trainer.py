@@ -1,6 +1,7 @@
-"""Trainer, engine and transformers 4.57 on the same random masked language models, without dropout, in fp32: values of all three, gradients of the trainer
-and transformers. transformers has no enhanced mask decoder, so the head reads the last layer on all sides; and it does not clamp distances beyond the table
-(docs/transformers.md), so no sequence is longer than the table."""
+"""Trainer, engine and transformers 4.57 on the same random masked language models, without dropout, in fp32: values of
+all three, gradients of the trainer and transformers. transformers has no enhanced mask decoder, so the head reads the
+last layer on all sides; and it does not clamp distances beyond the table (docs/transformers.md), so no sequence is
+longer than the table."""
 import os
 import subprocess
 import sys
@@ -9,10 +10,11 @@ import numpy
 import pytest
 import torch
 import transformers
+
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import read_safetensors, write_safetensors  # noqa: E402
+from models import read_safetensors, write_safetensors
 
 VALUES = 5e-5     # absolute: states around 1, logits and losses around 4
 GRADIENTS = 2e-5  # of the largest element of the tensor
@@ -72,7 +74,8 @@ LIBRARY_HEAD = {"cls.predictions.transform.dense": "lm_predictions.lm_head.dense
 def make_library_model(folder, layout, settings):
     """A random model that keeps its states around 1, with every bias and gamma showing, saved by transformers."""
     torch.manual_seed(0)
-    settings = {"legacy": False, "tie_word_embeddings": settings.get("legacy", False)} | settings  # the original's head has no matrix of its own
+    # the original's head has no matrix of its own
+    settings = {"legacy": False, "tie_word_embeddings": settings.get("legacy", False)} | settings
     model = getattr(transformers, CLASSES[layout] + "ForMaskedLM")(getattr(transformers, CLASSES[layout] + "Config")(**settings)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -158,7 +161,8 @@ def has_no_gradient(name, terms):
 
 
 def gradient_errors(got, expected, terms):
-    """{tensor: the largest difference, relative to the largest element}; of a bias without a gradient, to that of its weight."""
+    """{tensor: the largest difference, relative to the largest element}; of a bias without a gradient, to that of its
+    weight."""
     errors = {}
     for name, array in expected.items():
         largest = numpy.abs(expected[name.replace(".bias", ".weight") if has_no_gradient(name, terms) else name]).max()

@@ -1,5 +1,5 @@
-"""Hidden states and logits against transformers 4.57 on random models that transformers itself saves; and where the two differ by
-design (docs/transformers.md), that --compat hf gives its values and the default does not."""
+"""Hidden states and logits against transformers 4.57 on random models that transformers itself saves; and where the two
+differ by design (docs/transformers.md), that --compat hf gives its values and the default does not."""
 import json
 import os
 import subprocess
@@ -9,10 +9,11 @@ import numpy
 import pytest
 import torch
 import transformers
+
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from models import read_safetensors, write_safetensors  # noqa: E402
+from models import read_safetensors, write_safetensors
 
 TOLERANCE = 1e-5  # for values around 1, fp32 on both sides
 SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 64,
@@ -136,7 +137,8 @@ def test_transformers_leaves_the_mask_decoder_out(tmp_path, layout):
     write_safetensors(tmp_path / "model.safetensors", {name: numpy.ascontiguousarray(array) for name, array in tensors.items()})
     inputs = make_inputs(tmp_path, 15)
     expected, real = theirs(model, inputs)["logits"], inputs["attention_mask"] == 1
-    assert numpy.abs(ours(tmp_path, "--compat", "hf")["logits"] - expected)[real].max() < 5 * TOLERANCE  # sums over 16 products
+    # sums over 16 products
+    assert numpy.abs(ours(tmp_path, "--compat", "hf")["logits"] - expected)[real].max() < 5 * TOLERANCE
     assert numpy.abs(ours(tmp_path)["logits"] - expected)[real].max() > 1e-2
 
 

@@ -1,5 +1,5 @@
-"""Weight files as their real writers leave them: torch.save and safetensors of models in wrappers, torch.compile, transformers with an output table of its own. Each is
-answered as transformers answers the model that was saved."""
+"""Weight files as their real writers leave them: torch.save and safetensors of models in wrappers, torch.compile,
+transformers with an output table of its own. Each is answered as transformers answers the model that was saved."""
 import json
 import os
 import shutil
@@ -8,10 +8,11 @@ import subprocess
 import pytest
 import torch
 import transformers
-from both_sides import BINARY
 from safetensors.torch import load_file, save_file
-from test_converted import IDS, our_outputs, run
+
+from both_sides import BINARY
 from models import make_model
+from test_converted import IDS, our_outputs, run
 
 CLASSES = {"sequence": transformers.DebertaV2ForSequenceClassification, "lm": transformers.DebertaV2ForMaskedLM, "v1": transformers.DebertaForMaskedLM}
 
@@ -109,13 +110,15 @@ def test_an_output_table_of_its_own(tmp_path, head):
 
 
 def test_a_tied_head_of_the_same_model_is_another_model(tmp_path):
-    """tie_word_embeddings is true by default, and then transformers takes the word table whatever the file has: a file whose two differ is refused."""
+    """tie_word_embeddings is true by default, and then transformers takes the word table whatever the file has: a file
+    whose two differ is refused."""
     _, folder = saved(tmp_path / "m", "lm", tie_word_embeddings=False)
     config = json.loads((folder / "config.json").read_text())
     del config["tie_word_embeddings"]
     (folder / "config.json").write_text(json.dumps(config))
     done = run_anyway("fill", "-m", folder, "a [MASK] film")
-    assert done.returncode == 1 and "tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, got different ones" in done.stderr
+    assert done.returncode == 1 and ("tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, got "
+                                     "different ones") in done.stderr
     tied, folder = saved(tmp_path / "tied", "lm")
     assert_answers(tied, folder, tmp_path)
 

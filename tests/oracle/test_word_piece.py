@@ -1,5 +1,6 @@
 """The program's tokens of vocab.txt against BertTokenizer and BertTokenizerFast of transformers 4.57.6: random strings,
-real lines, every character between two letters: a sample that the commit draws, or with DEBERTA_ORACLE_ALL=1 all of them.
+real lines, every character between two letters: a sample that the commit draws, or with DEBERTA_ORACLE_ALL=1 all of
+them.
 """
 
 import collections
@@ -113,7 +114,8 @@ NAMED = {"nothing": {}, "five roles": ROLES, "all roles": ROLES | {"bos_token": 
 @pytest.mark.parametrize("added", ["strips", "plain", "none"])
 @pytest.mark.parametrize("name", NAMED)
 def test_roles_of_a_class_over_the_same_file(name, added, class_name, tmp_path):
-    """What tokenizer_config.json names, and what it does not: RobertaTokenizerFast has `<s>` and others by default, and a mask that takes the space before it."""
+    """What tokenizer_config.json names, and what it does not: RobertaTokenizerFast has `<s>` and others by default, and
+    a mask that takes the space before it."""
     pieces = [*SPECIAL, "\u2581"] + [begin + character for begin in ("\u2581", "##") for character in "abcdefghijklmnopqrstuvwxyz<>/"]
     tokens = [{"id": i} | token(content, lstrip=added == "strips" and content == "[MASK]") for i, content in enumerate(SPECIAL)]
     file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [] if added == "none" else tokens, "normalizer": {"type": "NFC"}, "pre_tokenizer": metaspace(),

@@ -1,4 +1,5 @@
-"""Every task of huggingface_hub's InferenceClient that the server answers: URL TEXT QUESTION TEXTS -> the answers as JSON."""
+"""Every task of huggingface_hub's InferenceClient that the server answers: URL TEXT QUESTION TEXTS -> the answers as
+JSON."""
 import dataclasses
 import json
 import sys

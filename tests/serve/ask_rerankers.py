@@ -1,13 +1,14 @@
-"""litellm's and llama-index's ways to a reranker, and litellm's to vectors: URL MODEL_HEADER QUERY TEXTS -> the answers as JSON."""
+"""litellm's and llama-index's ways to a reranker, and litellm's to vectors: URL MODEL_HEADER QUERY TEXTS -> the answers
+as JSON."""
 import json
 import os
 import sys
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the network at import
 
-import litellm  # noqa: E402
-from llama_index.core.schema import NodeWithScore, TextNode  # noqa: E402
-from llama_index.postprocessor.tei_rerank import TextEmbeddingInference  # noqa: E402
+import litellm
+from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.postprocessor.tei_rerank import TextEmbeddingInference
 
 url, query, texts = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 ranked = litellm.rerank(model="huggingface/score", api_base=url, api_key="none", query=query, documents=texts, top_n=2)

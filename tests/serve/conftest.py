@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 
-import contract
 import pytest
 
+import contract
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from models import ROOT, make_model  # noqa: E402
+from models import ROOT, make_model
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What one client can do to others: the largest memory that it pins by each kind of request, and how long another client's short text takes beside it.
+"""What one client can do to others: the largest memory that it pins by each kind of request, and how long another
+client's short text takes beside it.
 
 usage: one_client.py [--memory] [--latency] [--model NAME]... [--only WORDS]        (DEBERTA_BINARY names the program)
 
-Memory: 256 connections of one address ask for the same and read nothing, or send all but a body's last byte; the anonymous memory beyond that of a server that
-has answered one short text is told at its highest. Latency: 16 connections of one address ask as fast as they can; the median of a short text of another
-address is told beside that of an idle server, and how long the batches of the others took meanwhile: a single sequence is never split."""
+Memory: 256 connections of one address ask for the same and read nothing, or send all but a body's last byte; the
+anonymous memory beyond that of a server that has answered one short text is told at its highest. Latency: 16
+connections of one address ask as fast as they can; the median of a short text of another address is told beside that of
+an idle server, and how long the batches of the others took meanwhile: a single sequence is never split."""
 import argparse
 import contextlib
 import http.client
@@ -21,8 +23,8 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from conftest import Server  # noqa: E402
-from models import make_model  # noqa: E402
+from conftest import Server
+from models import make_model
 
 CONNECTIONS, ASKERS, PROBES = 256, 16, 40
 OTHER = "127.0.0.2"  # the address of the other client
@@ -83,7 +85,8 @@ def kinds():
 
 def message(path, body, model):
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\n"
+            f"Content-Length: {len(data)}\r\n\r\n").encode() + data
 
 
 def anonymous(server):
@@ -105,7 +108,7 @@ class Hold:
     def push(self):
         for end in self.ends:
             with contextlib.suppress(OSError):
-                end[1] = end[1][end[1] and end[0].send(end[1]) or 0:]
+                end[1] = end[1][(end[1] and end[0].send(end[1])) or 0:]
         return any(end[1] for end in self.ends)
 
     def close(self):
@@ -163,7 +166,7 @@ def batches(server):
 def latency(start, chosen):
     server = start()
     short = message("/predict", {"inputs": "a short text"}, "sentiment")
-    median = lambda: statistics.median(ask(server, short, OTHER)[0] for _ in range(PROBES))  # noqa: E731
+    median = lambda: statistics.median(ask(server, short, OTHER)[0] for _ in range(PROBES))
     median()
     worst, is_good, draw = 0, True, random.Random(1)
     for name, (model, path, body) in chosen.items():
@@ -185,7 +188,8 @@ def latency(start, chosen):
         end = time.monotonic() + 90
         while len(beside) < PROBES and time.monotonic() < end:
             beside.append(ask(server, short, OTHER)[0])
-            time.sleep(0.02 + draw.uniform(0, 2 * beside[-1] / 1000))  # at any time of a batch, not when the next one has just begun
+            # at any time of a batch, not when the next one has just begun
+            time.sleep(0.02 + draw.uniform(0, 2 * beside[-1] / 1000))
         then, spent = batches(server)
         done.set()
         for thread in threads:
@@ -194,7 +198,8 @@ def latency(start, chosen):
         batch = max(0.0, spent - seconds - own) / theirs * 1000 if theirs > 0 else 0.0
         found = statistics.median(beside)
         worst, is_good = max(worst, found - idle), is_good and found - idle < max(PROMISED_MS, batch)
-        print(f"{name:26} idle {idle:6.1f} ms, beside it {found:7.1f}, worst {max(beside):7.1f}, a batch {batch:6.1f}, answers {statuses}", flush=True)
+        print(f"{name:26} idle {idle:6.1f} ms, beside it {found:7.1f}, worst {max(beside):7.1f}, a batch "
+              f"{batch:6.1f}, answers {statuses}", flush=True)
     server.stop(9)
     print(f"the most above idle: {worst:.1f} ms; promised: {PROMISED_MS}, or a batch")
     return is_good
@@ -212,7 +217,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made = {"score": make_model(pathlib.Path(folder) / "score", "sequence", labels=("LABEL_0",)), "span": make_model(pathlib.Path(folder) / "span", "span")}
         models = words.model or [*(f"{name}=builtin:{name}" for name in BUILT_IN), *(f"{name}={path}" for name, path in made.items())]
-        start = lambda: Server(["--port", "0", "-q", *(word for model in models for word in ("-m", model))], pathlib.Path(folder) / "log")  # noqa: E731
+        start = lambda: Server(["--port", "0", "-q", *(word for model in models for word in ("-m", model))], pathlib.Path(folder) / "log")
         good = [act() for wanted, act in ((words.memory, lambda: memory(start, chosen, words.seconds)), (words.latency, lambda: latency(start, chosen))) if wanted]
     return 0 if all(good) else 1
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Twenty minutes of everything at once against one server: requests whose answers are known, reloads, clients that leave, bodies that are none, and more
-connections than may be open. Every request has its one right answer, the counts add up at the end, and the memory stays where it was.
+"""Twenty minutes of everything at once against one server: requests whose answers are known, reloads, clients that
+leave, bodies that are none, and more connections than may be open. Every request has its one right answer, the counts
+add up at the end, and the memory stays where it was.
 
 usage: soak.py [SECONDS]        (DEBERTA_BINARY names the program)"""
 import json
@@ -14,8 +15,8 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from conftest import Server  # noqa: E402
-from models import make_model  # noqa: E402
+from conftest import Server
+from models import make_model
 
 HOSTILE = [b"{", b"\xff" * 50, b'{"inputs": ' + b"[" * 40 + b"]" * 40 + b"}", b'{"inputs": NaN}', b'{"inputs": [' + b'"a",' * 5000 + b'"a"]}', b""]
 
@@ -34,7 +35,7 @@ class Soak:
         while not self.done.is_set():
             try:
                 act(draw)
-            except Exception as error:  # noqa: BLE001 - told at the end
+            except Exception as error:  # told at the end
                 with self.lock:
                     self.wrong.append(f"{act.__name__}: {error!r}")
                 return
@@ -47,7 +48,8 @@ class Soak:
 
     def leave(self, draw):
         body = json.dumps({"inputs": [["word " * 200] for _ in range(20)]}).encode()
-        whole = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        whole = ("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as one:
             one.sendall(whole[:draw.randrange(len(whole))] if draw.random() < 0.5 else whole)
             time.sleep(draw.random() * 0.02)
@@ -97,7 +99,8 @@ def main():
         total, success, failure = (values[f"deberta_request_{name}total"] for name in ("", "success_", "failure_"))
         assert not soak.wrong, soak.wrong
         assert total == success + failure and values["deberta_queue_requests"] == 0 and values["deberta_queue_tokens"] == 0, values
-        assert seconds < 300 or memory[-1] < 1.05 * memory[len(memory) // 4], memory  # before that the allocator still finds its size
+        # before that the allocator still finds its size
+        assert seconds < 300 or memory[-1] < 1.05 * memory[len(memory) // 4], memory
         server.stop()
         print(", ".join(f"{count} {what}" for what, count in sorted(soak.counts.items())) + f"; {memory[len(memory) // 4] / 1024:.1f} MB after a quarter, {memory[-1] / 1024:.1f} MB at the end")
 

@@ -7,8 +7,9 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import SANITIZED
 from prometheus_client.parser import text_string_to_metric_families
+
+from conftest import SANITIZED
 
 TEXT = "a gorgeous , witty , seductive movie ."
 TEXTS = ["a fine film", "one that I would never see again , whatever my friends may say of it", "so so"]
@@ -131,7 +132,8 @@ def test_tasks_of_the_hub(server, deberta, models):
 
 
 def test_a_scored_text_counts_as_its_masked_copies(serve, models):
-    """One for each of its tokens, as long as the text: counted before any of them is made, and refused where the queue does not hold so many tokens."""
+    """One for each of its tokens, as long as the text: counted before any of them is made, and refused where the queue
+    does not hold so many tokens."""
     server, path = serve("-m", models["words"], "--batch-tokens", "1000"), "/models/words/pipeline/text-scoring"
     text = "word " * 20
     tokens = len(server.post("/tokenize", {"inputs": text})[0])

@@ -7,6 +7,7 @@ import socket
 import time
 
 import pytest
+
 from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
 from models import read_safetensors, write_safetensors
 from one_client import OTHER, message
@@ -16,10 +17,11 @@ BODY = json.dumps({"inputs": "word " * 60000}).encode()  # 300 kB
 WIDE = "\ufdfa"  # one character of three bytes, 33 once it is normalized
 
 
-def part_of_a_body(server, size=len(BODY), address="127.0.0.1", head=""):
+def part_of_a_body(server, address="127.0.0.1", head=""):
     """A connection that says how long its body is, and does not send it."""
     one = socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS, source_address=(address, 0))
-    one.sendall(f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n{head}\r\n".encode() + b"{")
+    one.sendall(("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                 f"Content-Length: {len(BODY)}\r\n{head}\r\n").encode() + b"{")
     return one
 
 
@@ -63,7 +65,8 @@ def test_a_body_without_a_length_takes_room_as_it_comes(serve, models):
             stack.enter_context(part_of_a_body(server))
         wait_for(lambda: held(server) >= 3 * len(BODY))
         one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    b"Transfer-Encoding: chunked\r\n\r\n")
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             for _ in range(10):
                 one.sendall(b"7800\r\n" + b"x" * 0x7800 + b"\r\n")
@@ -99,7 +102,8 @@ def test_answers_that_nobody_reads(serve, models):
 
 
 def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
-    """Three of them, once read, would have all that the client may have: the others are read later, and none is refused."""
+    """Three of them, once read, would have all that the client may have: the others are read later, and none is
+    refused."""
     server = serve("-m", models["labels"], "--max-client-bytes", "5MiB", *PATIENT)
     many = message("/predict", {"inputs": [["word " * 400] for _ in range(50)]}, "labels")  # 1.3 MB once it is read
     with contextlib.ExitStack() as stack:
@@ -200,7 +204,8 @@ def test_a_limit_that_another_makes_useless_is_refused(models, words, named):
 
 @pytest.mark.parametrize("path, make", [("/predict", lambda text: {"inputs": text, "truncate": True}), ("/tokenize", lambda text: {"inputs": text}), ("/models/token", lambda text: {"inputs": text})])
 def test_few_characters_that_become_many(serve, models, path, make):
-    """Half a megabyte of a character that is 33 bytes once it is normalized: refused before it takes hundreds of megabytes."""
+    """Half a megabyte of a character that is 33 bytes once it is normalized: refused before it takes hundreds of
+    megabytes."""
     server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", *PATIENT)
     status, answer = server.refused(path, make(WIDE * 170000), x_model="labels")
     assert status == 422 and answer["field"] == "/inputs" and "normalized" in answer["error"]
@@ -228,7 +233,8 @@ def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serv
         for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
             one = stack.enter_context(socket.socket(socket.AF_UNIX))
             one.connect(path)
-            one.sendall(f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n".encode())
+            one.sendall((f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address}\r\n"
+                         "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n").encode())
             time.sleep(0.05)
             ends.append(one)
         assert is_refused(ends[0]) == b"" and b" 503 " in is_refused(ends[1]) and is_refused(ends[2]) == b""

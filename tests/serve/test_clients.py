@@ -7,6 +7,7 @@ import sys
 
 import huggingface_hub
 import pytest
+
 from conftest import installed
 
 TEXT = "a gorgeous , witty , seductive movie ."
@@ -40,8 +41,8 @@ def test_cohere(server):
 
 
 HUB, RERANKERS = pathlib.Path(__file__).with_name("ask_hub.py"), pathlib.Path(__file__).with_name("ask_rerankers.py")
-# What does not go with the other tests' packages, in a folder of its own: a huggingface_hub that reads one answer in another form
-# (transformers 4.57 wants an older one), and the clients that want it.
+# What does not go with the other tests' packages, in a folder of its own: a huggingface_hub that reads one answer in
+# another form (transformers 4.57 wants an older one), and the clients that want it.
 NEWER = ["huggingface_hub==2.4.0"]
 RERANKING = [*NEWER, "litellm==1.110.2", "llama-index-postprocessor-tei-rerank==0.6.0"]  # 90 s to install
 

@@ -6,9 +6,10 @@ import subprocess
 import threading
 
 import pytest
-from conftest import BINARY, SECONDS, clean_environment
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+
+from conftest import BINARY, SECONDS, clean_environment
 
 KEY = {"authorization": "Bearer secret"}
 
@@ -75,20 +76,24 @@ def test_a_body_is_json_and_says_so(server):
         for more in ({}, own):
             assert server.request("POST", "/models/labels", body, {"content-type": kind} | more)[0] == wanted, kind
     for more, wanted in (("", 200), (f"Origin: {own['origin']}\r\n", 415)):  # without a type
-        head = f"POST /models/labels HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{more}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (f"POST /models/labels HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{more}Connection: close\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n")
         assert server.raw(head.encode() + body).startswith(f"HTTP/1.1 {wanted}".encode())
 
 
 def test_a_page_of_another_origin_commands_nothing(server, driver, page_of_others):
     """In chromium: forms of every encoding, and requests that ask for no answer."""
     target = f"{server.url}/admin/models/labels/unload"
-    forms = "".join(f"<form method=post enctype={kind} action={target} target=f{i}><input name='{{\"a\":\"' value='\"}}'></form><iframe name=f{i}></iframe>"
+    forms = "".join(f"<form method=post enctype={kind} action={target} target=f{i}><input name='{{\"a\":\"' "
+                    f"value='\"}}'></form><iframe name=f{i}></iframe>"
                     for i, kind in enumerate(("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")))
     driver.get(page_of_others(forms))
     driver.execute_script("for (const form of document.forms) form.submit()")
     told = driver.execute_async_script("""
-      const [target, done] = arguments, ask = (options) => fetch(target, { method: "POST", ...options }).then((r) => r.type, (e) => String(e));
-      Promise.all([ask({ mode: "no-cors" }), ask({ mode: "no-cors", body: "{}" }), ask({ mode: "no-cors", body: new Blob(["{}"]) }),
+      const [target, done] = arguments;
+      const ask = (options) => fetch(target, { method: "POST", ...options }).then((r) => r.type, (e) => String(e));
+      Promise.all([ask({ mode: "no-cors" }), ask({ mode: "no-cors", body: "{}" }),
+                   ask({ mode: "no-cors", body: new Blob(["{}"]) }),
                    ask({ headers: { "content-type": "application/json" }, body: "{}" })]).then(done);""", target)
     assert told[:3] == ["opaque"] * 3 and "Failed to fetch" in told[3]
     WebDriverWait(driver, SECONDS).until(lambda _: driver.execute_script("return performance.getEntriesByType('resource').filter((e) => e.name.includes('/unload')).length >= 4"))
@@ -144,6 +149,14 @@ def test_a_key_is_never_printed():
         assert "hunter2" not in done.stdout + done.stderr and json.loads(done.stdout)["serve"] == {"port": 9000}
 
 
+def shows(selector, words=""):
+    """A condition: the first such element has these words, and more than ten characters."""
+    def is_there(driver):
+        text = next((found.text for found in driver.find_elements(By.CSS_SELECTOR, selector)), "")
+        return words in text and len(text) > 10
+    return is_there
+
+
 def test_pages_ask_for_the_key(locked, driver):
     for page, shown in (("explorer", "#view-task"), ("docs", "#routes details")):
         driver.get("about:blank")
@@ -152,9 +165,9 @@ def test_pages_ask_for_the_key(locked, driver):
         driver.refresh()
         wait = WebDriverWait(driver, SECONDS)
         for given, told in (("wrong", "wants a key"), ("secret", "does not know this key")):
-            wait.until(lambda _: driver.find_elements(By.CSS_SELECTOR, "dialog p") and told in driver.find_element(By.CSS_SELECTOR, "dialog p").text)
+            wait.until(shows("dialog p", told))
             driver.find_element(By.ID, "key").send_keys(given + "\n")
-        wait.until(lambda _: driver.find_elements(By.CSS_SELECTOR, shown) and len(driver.find_element(By.CSS_SELECTOR, shown).text) > 10)
+        wait.until(shows(shown))
         assert not driver.find_elements(By.CSS_SELECTOR, "dialog") and "secret" not in driver.current_url
     driver.refresh()  # the tab keeps the key
     wait.until(lambda _: driver.find_elements(By.CSS_SELECTOR, "#routes details"))
@@ -188,7 +201,8 @@ def test_fields_in_parameters_have_the_rule_of_the_others(server, serve, models)
 
 
 def test_labels_to_choose_from_are_never_dropped(server):
-    """At a model's own URL they are a question of zero-shot classification; where a model cannot answer it, they are refused."""
+    """At a model's own URL they are a question of zero-shot classification; where a model cannot answer it, they are
+    refused."""
     labels = {"candidate_labels": ["sports", "art", "politics"]}
     for path in ("/models/nli", "/"):
         found = server.post(path, {"inputs": "a fine film", "parameters": labels}, x_model="nli")

@@ -1,4 +1,5 @@
-"""The OpenAPI document and the server: every route and status of the document has a request that produces it, and nothing else comes back."""
+"""The OpenAPI document and the server: every route and status of the document has a request that produces it, and
+nothing else comes back."""
 import concurrent.futures
 import contextlib
 import hashlib
@@ -12,10 +13,11 @@ import sys
 import threading
 import time
 
-import contract
 import numpy
 import openapi_spec_validator
 import pytest
+
+import contract
 from conftest import SECONDS, read_all, wait_for
 from models import read_safetensors, write_safetensors
 
@@ -103,7 +105,8 @@ def test_bodies_that_are_not_as_they_should_be(server):
 def test_models_and_files_that_are_not_there(server, serve, models):
     plain = serve("-m", models["labels"], "--host", "0.0.0.0")
     for method, path in routes_with(404):
-        if "/admin/" in path or path.startswith("/expl"):  # without --admin, and where others reach the server, there is nothing
+        # without --admin, and where others reach the server, there is nothing
+        if "/admin/" in path or path.startswith("/expl"):
             ask(plain, method, path, 404)
         if path in ("/admin/models", "/admin/queue", "/admin/loglevel", "/explorer"):
             continue
@@ -232,8 +235,8 @@ def test_too_many_connections(serve, models):
 
 
 def test_a_server_that_ends(serve, models):
-    """Whoever has a connection is told, whatever he asks for but figures. Nothing shows that a server has read half a head, or that it has begun to end: a busy
-    machine may need longer for either."""
+    """Whoever has a connection is told, whatever he asks for but figures. Nothing shows that a server has read half a
+    head, or that it has begun to end: a busy machine may need longer for either."""
     for pause in (0.2, 2, 20):
         if all(answer.startswith(b"HTTP/1.1 503") for answer in told_at_the_end(serve("-m", models["labels"], "--drain-s", "120"), pause)):
             return
@@ -255,7 +258,7 @@ def told_at_the_end(server, pause):
         server.process.terminate()
         time.sleep(pause)
         told = []
-        for one, (method, path) in zip(ones, asked):
+        for one, (method, _) in zip(ones, asked):
             body = b'{"inputs": "a"}' if method == "POST" else b""
             with contextlib.suppress(OSError):  # it took the connection for an idle one
                 one.sendall(f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
@@ -276,7 +279,8 @@ CONFIG = """[parameters]
 
 
 def test_schemathesis_finds_nothing(server, tmp_path):
-    """Requests made from the document, as it allows them and as it does not: no status that is not documented, no 500, no answer of another form."""
+    """Requests made from the document, as it allows them and as it does not: no status that is not documented, no 500,
+    no answer of another form."""
     examples = os.environ.get("DEBERTA_SCHEMATHESIS_EXAMPLES", "12")
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", "--request-timeout", "20", "--exclude-path-regex", "^/admin", "--header", "x-model: labels", "--max-examples", examples, "--seed", "1",

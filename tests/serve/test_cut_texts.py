@@ -1,8 +1,10 @@
-"""Texts that are too long: told where they are cut, refused where the client's family refuses them, read in windows on request."""
+"""Texts that are too long: told where they are cut, refused where the client's family refuses them, read in windows on
+request."""
 import json
 
 import numpy
 import pytest
+
 from conftest import PATIENT
 from models import make_model, read_safetensors, write_safetensors
 
@@ -140,4 +142,5 @@ def test_ids_of_another_tokenizer_are_refused(server):
     tensor = {"name": "input_ids", "datatype": "INT64", "shape": [1, len(ids)], "data": ids}
     assert server.post("/v2/models/labels/infer", {"inputs": [tensor]})
     assert server.refused("/v2/models/labels/infer", {"inputs": [tensor | {"shape": [1, len(ids) - 1], "data": ids[1:]}]})[0] == 422
-    assert len(server.post("/v1/embeddings", {"input": [ids[0], *[5] * 300, ids[-1]], "model": "labels"})["data"]) == 1  # one text, however many ids
+    # one text, however many ids
+    assert len(server.post("/v1/embeddings", {"input": [ids[0], *[5] * 300, ids[-1]], "model": "labels"})["data"]) == 1

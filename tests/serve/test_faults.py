@@ -1,4 +1,5 @@
-"""Faults that other servers of such models have, or had: each is a test here, or elsewhere as said in docs/serving.md."""
+"""Faults that other servers of such models have, or had: each is a test here, or elsewhere as said in
+docs/serving.md."""
 import json
 import os
 import re
@@ -6,9 +7,10 @@ import shutil
 import socket
 import subprocess
 
-import contract
 import numpy
 import pytest
+
+import contract
 from conftest import BINARY, PATIENT, SANITIZED, SECONDS, clean_environment, resident
 from models import make_model, read_safetensors, write_safetensors
 
@@ -28,7 +30,8 @@ def model_with_logits(source, folder, logits, **settings):
     return folder
 
 
-# text-embeddings-inference, infinity and vLLM give models of several labels a softmax; some ignore raw_scores; one subtracts the largest magnitude.
+# text-embeddings-inference, infinity and vLLM give models of several labels a softmax; some ignore raw_scores; one
+# subtracts the largest magnitude.
 LOGITS = [(0.5, -1.25, 2.0), (-60.0, 40.0, -60.0), (88.0, -104.0, 0.0), (-3.0, -3.0, -3.0), (1000.0, 999.0, -1000.0)]
 
 
@@ -47,7 +50,8 @@ def test_scores_follow_the_problem_type_and_raw_scores(serve, models, tmp_path):
             assert answer == pytest.approx({f"l{i}": value for i, value in enumerate(wanted)}, rel=1e-5, abs=1e-30), (name, raw)
 
 
-# A token classifier taken for a classifier of texts, and the like: each model answers what its head is for, and refuses the rest in words.
+# A token classifier taken for a classifier of texts, and the like: each model answers what its head is for, and refuses
+# the rest in words.
 ROUTES = {
     "labels": ("/predict", {"inputs": TEXT}), "rerank": ("/rerank", {"query": TEXT, "texts": [TEXT]}), "vectors": ("/embed", {"inputs": TEXT}), "all vectors": ("/embed_all", {"inputs": TEXT}),
     "openai": ("/v1/embeddings", {"input": TEXT}), "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}), "pieces": ("/tokenize", {"inputs": TEXT}),
@@ -56,7 +60,8 @@ ROUTES = {
         ("replaced-token-detection", TEXT, {}), ("feature-extraction", TEXT, {}), ("zero-shot-classification", TEXT, {"parameters": {"candidate_labels": ["a", "b"]}}),
         ("sentence-similarity", {"source_sentence": TEXT, "sentences": [TEXT]}, {}), ("text-ranking", {"query": TEXT, "texts": [TEXT]}, {}))},
 }
-EVERY = {"vectors", "all vectors", "openai", "similarity", "pieces", "feature-extraction", "sentence-similarity"}  # whatever the head
+# whatever the head
+EVERY = {"vectors", "all vectors", "openai", "similarity", "pieces", "feature-extraction", "sentence-similarity"}
 LABELS = {"labels", "text-classification"}
 ANSWERED = {"labels": LABELS, "nli": LABELS | {"zero-shot-classification"}, "score": LABELS | {"rerank", "text-ranking"}, "many": LABELS, "token": {"token-classification"},
             "span": {"question-answering"}, "words": {"fill-mask", "text-scoring"}, "replaced": {"replaced-token-detection"}}
@@ -71,7 +76,8 @@ def test_every_head_answers_its_own_routes_and_no_others(server):
 
 
 # Aliases of routes that skip the check of the key, and figures that everyone may read.
-OPEN = {"/health", "/ping", "/v2/health/live", "/v2/health/ready", "/docs", "/docs/{file}", "/openapi.json", "/explorer", "/explorer/{file}"}  # the pages ask for the key
+# the pages ask for the key
+OPEN = {"/health", "/ping", "/v2/health/live", "/v2/health/ready", "/docs", "/docs/{file}", "/openapi.json", "/explorer", "/explorer/{file}"}
 
 
 def test_every_route_wants_a_key_but_those_of_health(serve, models):
@@ -133,7 +139,8 @@ def test_a_batch_as_large_as_may_be_is_answered(serve, models):
 
 def test_nothing_is_asked_of_other_machines_and_nothing_is_started(models, tmp_path):
     traced = subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=connect,execve,execveat,fork,vfork,openat,unlink,rename", "-o", tmp_path / "trace", BINARY, "serve", "-m", models["labels"], "--port", "0"],
-                              stdout=subprocess.PIPE, text=True, env=clean_environment() | {"ASAN_OPTIONS": "detect_leaks=0"})  # which would trace too
+                              # which would trace too
+                              stdout=subprocess.PIPE, text=True, env=clean_environment() | {"ASAN_OPTIONS": "detect_leaks=0"})
     port = int(traced.stdout.readline().split()[0].rsplit(":", 1)[1])
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as one:
         body = b'{"inputs":"a"}'

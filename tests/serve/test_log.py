@@ -108,7 +108,8 @@ def test_a_reader_that_comes_back_is_told_how_many_lines_are_missing(models):
         lines = [json.loads(line) for line in log]
     assert process.wait(SECONDS) == 0
     missing = sum(int(line["note"].split()[0]) for line in lines if "found no room" in line.get("note", ""))
-    count += not any("no new requests" in line.get("note", "") for line in lines)  # told at the end, where it found room
+    # told at the end, where it found room
+    count += not any("no new requests" in line.get("note", "") for line in lines)
     assert 0 < missing < count and sum("id" in line for line in lines) + missing == count
 
 

@@ -6,6 +6,7 @@ import signal
 import threading
 
 import pytest
+
 from conftest import wait_for
 from models import make_model, read_safetensors, write_safetensors
 
@@ -75,7 +76,8 @@ def test_sighup_loads_every_model_anew(serve, copy, models):
     wait_for(lambda: server.post("/predict", {"inputs": TEXT}, x_model="labels") != before)
     wait_for(lambda: "score is loaded anew" in open(server.log).read())
     (copy / "empty").write_bytes(b"")
-    os.replace(copy / "empty", copy / "model.safetensors")  # weights are mapped: a file in use is replaced, never written to
+    # weights are mapped: a file in use is replaced, never written to
+    os.replace(copy / "empty", copy / "model.safetensors")
     server.process.send_signal(signal.SIGHUP)
     wait_for(lambda: "labels is not loaded anew, and stays as it was: " in open(server.log).read())
     assert server.post("/predict", {"inputs": TEXT}, x_model="labels")

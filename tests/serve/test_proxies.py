@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+
 from conftest import SECONDS
 
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"

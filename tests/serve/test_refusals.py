@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from conftest import SANITIZED, SECONDS, read_all, resident
 
 TEXT = "a fine film"
@@ -99,7 +100,8 @@ def test_places_in_requests_for_documents(server):
     status, answer = server.refused("/predict", {"inputs": "a", "model": "nothing"})
     assert (status, answer["field"]) == (404, "/model")
     assert "field" not in server.refused("/predict", {"inputs": "a"}, x_model="nothing")[1]
-    assert "field" not in server.refused("/predict", {"inputs": "a"}, x_model="token")[1]  # nothing in the body is wrong
+    # nothing in the body is wrong
+    assert "field" not in server.refused("/predict", {"inputs": "a"}, x_model="token")[1]
     status, answer = server.refused("/v1/embeddings", {"input": ["a", LONG], "model": "labels"})
     assert (status, answer["error"]["param"]) == (422, "/input/1")
 
@@ -177,7 +179,8 @@ def test_keys(serve, models):
     assert "secret" not in open(server.log).read()
 
 
-LARGE = {"inputs": [["word " * 60] for _ in range(256)]}  # as many as may come at once, in the time that a sanitizer has
+# as many as may come at once, in the time that a sanitizer has
+LARGE = {"inputs": [["word " * 60] for _ in range(256)]}
 
 
 def test_a_full_queue_and_a_short_deadline(serve, models):
@@ -301,7 +304,8 @@ def test_connections_over_the_caps_are_told(serve, models):
 
 
 def test_thousands_at_once_over_the_cap_are_each_told(serve, models):
-    """5,000 connections from twenty addresses, of which 300 may be open; and CONNECTIONS one after another, 100,000 in tools/long_checks serving."""
+    """5,000 connections from twenty addresses, of which 300 may be open; and CONNECTIONS one after another, 100,000 in
+    tools/long_checks serving."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     server = serve("-q", "-m", models["labels"], "--max-connections", "300", "--max-connections-per-address", "1000")
     asked = head_of("Host: localhost", start="GET /health HTTP/1.1")

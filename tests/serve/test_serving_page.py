@@ -1,4 +1,5 @@
-"""docs/serving.md, tried as a new user would: `./run serve` with nothing else, and its lines for each task as they stand."""
+"""docs/serving.md, tried as a new user would: `./run serve` with nothing else, and its lines for each task as they
+stand."""
 import json
 import re
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/published with the programs that really write such files: transformers, sentence-transformers, peft
-and torch.save. No test needs these programs. Each part is run with the versions named in its docstring; the same versions
-give the same bytes again.
+"""Writes tests/golden/published with the programs that really write such files: transformers, sentence-transformers,
+peft and torch.save. No test needs these programs. Each part is run with the versions named in its docstring; the same
+versions give the same bytes again.
 
 make_published_fixtures.py PART FOLDER      PART: encoders, sentence, cross, adapters, bin"""
 import json
@@ -33,9 +33,14 @@ def spread(model):
 
 def encoders(folder):
     """transformers 4.57: a tiny model of version 3 and one of version 1, each with a head of three classes."""
-    from transformers import DebertaConfig, DebertaForSequenceClassification, DebertaV2Config, DebertaV2ForSequenceClassification
-    shape = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, max_position_embeddings=64, relative_attention=True,
-                 position_biased_input=False, type_vocab_size=0, pad_token_id=0, num_labels=3, pos_att_type=["p2c", "c2p"])
+    from transformers import (
+        DebertaConfig,
+        DebertaForSequenceClassification,
+        DebertaV2Config,
+        DebertaV2ForSequenceClassification,
+    )
+    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 64, "relative_attention": True,
+                 "position_biased_input": False, "type_vocab_size": 0, "pad_token_id": 0, "num_labels": 3, "pos_att_type": ["p2c", "c2p"]}
     v3 = DebertaV2Config(vocab_size=1064, position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm", **shape)
     v1 = DebertaConfig(vocab_size=40, max_relative_positions=16, **shape)
     for name, model in (("v3", DebertaV2ForSequenceClassification(v3)), ("v1", DebertaForSequenceClassification(v1))):
@@ -57,7 +62,8 @@ def keep_modules(saved, target):
 
 
 def sentence(folder):
-    """sentence-transformers 5.7 and 6.2: pooling by list, layers after it, truncated vectors; with the results of encode()."""
+    """sentence-transformers 5.7 and 6.2: pooling by list, layers after it, truncated vectors; with the results of
+    encode()."""
     import sentence_transformers
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
@@ -113,11 +119,13 @@ def save_adapter(model, target, base, **settings):
     model.save_pretrained(target, **settings)
     (target / "README.md").unlink(missing_ok=True)
     config = json.loads((target / "adapter_config.json").read_text())
-    write_json(target / "adapter_config.json", config | {"base_model_name_or_path": "someone/" + base})  # not the path where it was made
+    # not the path where it was made
+    write_json(target / "adapter_config.json", config | {"base_model_name_or_path": "someone/" + base})
 
 
 def adapters(folder):
-    """peft 0.18 and 0.21: adapters with random values, and the tensors that merge_and_unload() changes after the adapter is read back (expected.safetensors)."""
+    """peft 0.18 and 0.21: adapters with random values, and the tensors that merge_and_unload() changes after the
+    adapter is read back (expected.safetensors)."""
     import peft
     from safetensors.torch import save_file
     from transformers import AutoModelForSequenceClassification
@@ -126,14 +134,14 @@ def adapters(folder):
     head = {"task_type": "SEQ_CLS", "modules_to_save": ["classifier", "pooler"]}
     cases = {
         "plain": ("v3", dict(r=4, lora_alpha=8, target_modules=["query_proj", "value_proj"], **head)),
-        "patterns": ("v3", dict(r=4, lora_alpha=6, target_modules=every, bias="lora_only", task_type="SEQ_CLS",
-                                rank_pattern={"layer.0.attention.self.query_proj": 2, "value_proj": 3}, alpha_pattern={"key_proj": 3, "output.dense": 5})),
+        "patterns": ("v3", {"r": 4, "lora_alpha": 6, "target_modules": every, "bias": "lora_only", "task_type": "SEQ_CLS",
+                                "rank_pattern": {"layer.0.attention.self.query_proj": 2, "value_proj": 3}, "alpha_pattern": {"key_proj": 3, "output.dense": 5}}),
         "stabilised": ("v3", dict(r=9, lora_alpha=2, target_modules=["intermediate.dense"], use_rslora=True, bias="all", **head)),
         "biases": ("v3", dict(r=2, lora_alpha=4, target_modules=["key_proj"], lora_bias=True, **head)),
         "classes": ("v3", dict(r=2, lora_alpha=4, target_modules=["key_proj"], **head)),
         "v1": ("v1", dict(r=3, lora_alpha=4, target_modules=["in_proj", "pos_q_proj", "word_embeddings"], fan_in_fan_out=True, **head)),
         "dora": ("v3", dict(r=2, lora_alpha=4, target_modules=["key_proj"], use_dora=True, **head)),
-        "headless": ("v3", dict(r=2, lora_alpha=4, target_modules=["key_proj"], task_type="FEATURE_EXTRACTION")),
+        "headless": ("v3", {"r": 2, "lora_alpha": 4, "target_modules": ["key_proj"], "task_type": "FEATURE_EXTRACTION"}),
     }
     for name, (base, settings) in cases.items():
         classes = {"num_labels": 2, "ignore_mismatched_sizes": True} if name == "classes" else {}

@@ -2,8 +2,8 @@
 
     A[i,j] = s (Q_i . K_j + Q_i . Kr[row(i-j)] + K_j . Qr[row(i-j)])
 
-Position terms are computed literally: first all products with the whole table, then a gather by row; position-to-content
-is gathered on the key axis and transposed. The alternative would be a double loop over pairs.
+Position terms are computed literally: first all products with the whole table, then a gather by row;
+position-to-content is gathered on the key axis and transposed. The alternative would be a double loop over pairs.
 
 B sequences  L queries  S keys  H heads  K head size  D hidden  R rows of the relative table
 """

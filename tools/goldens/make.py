@@ -99,7 +99,8 @@ def blank_masked_rows(name, array, inputs, case):
 
 
 def kept_part(case, name, array, inputs):
-    """Masked rows as 0, and every column; for long sequences only LAST_COLUMNS evenly spaced columns of the hidden states."""
+    """Masked rows as 0, and every column; for long sequences only LAST_COLUMNS evenly spaced columns of the hidden
+    states."""
     step = array.shape[-1] // LAST_COLUMNS if case.keeps == LAST and name.startswith("hidden.") else 1
     return blank_masked_rows(name, array, inputs, case)[..., ::step]
 
@@ -117,7 +118,8 @@ def make_document(case, document, recipe, errors):
 
 
 def largest(case, array):
-    """The largest computed value: the sentinel of a mention without pieces is not a result, and would loosen the bound of the others."""
+    """The largest computed value: the sentinel of a mention without pieces is not a result, and would loosen the bound
+    of the others."""
     return np.abs(array[array != NO_MENTION] if case.head == "record" else array).max()
 
 

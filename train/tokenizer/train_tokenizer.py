@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the tokenizer of a v3 model: a SentencePiece Unigram model with byte fallback and the special pieces of the published
-models ([PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3; [MASK] after the last piece), and the JSON files that make it a tokenizer folder.
+"""Trains the tokenizer of a v3 model: a SentencePiece Unigram model with byte fallback and the special pieces of the
+published models ([PAD] 0, [CLS] 1, [SEP] 2, [UNK] 3; [MASK] after the last piece), and the JSON files that make it a
+tokenizer folder.
 
-    .venv/bin/python train/tokenizer/train_tokenizer.py --vocab-size 8192 -o DIR FILE...       (.venv: tools/private_python.py --only train/tokenizer)
+    .venv/bin/python train/tokenizer/train_tokenizer.py --vocab-size 8192 -o DIR FILE...
+    (.venv: tools/private_python.py --only train/tokenizer)
 
-FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.bz2, .txt.zst. The same options and
-files give the same bytes: the lines are sampled with a fixed seed and stay in their order, and one thread trains, since sums
-over several threads round differently. The folder appears complete or not at all."""
+FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.bz2, .txt.zst.
+The same options and files give the same bytes: the lines are sampled with a fixed seed and stay in their order, and one
+thread trains, since sums over several threads round differently. The folder appears complete or not at all."""
 import argparse
 import bz2
 import contextlib
@@ -78,8 +80,8 @@ def opened(path: str) -> Iterator[io.BufferedIOBase]:
 
 
 def documents(files: list[str], progress) -> Iterator[tuple[bool, str]]:
-    """(begins a document, line) for each line of text, as data/corpus.h has it: a document begins with each file and with
-    each line `<|doc NAME|>`, which is dropped, as is `Section::::` before a line."""
+    """(begins a document, line) for each line of text, as data/corpus.h has it: a document begins with each file and
+    with each line `<|doc NAME|>`, which is dropped, as is `Section::::` before a line."""
     for number, path in enumerate(files):
         progress.show(f"reading {path} ({number + 1} of {len(files)})")
         begins = True
@@ -149,7 +151,8 @@ def explain(message: str, size: int) -> str:
     if most := re.search(r"Vocabulary size too high.*?<= (\d+)", message):
         return f"vocabulary size: expected at most {most[1]} for this corpus, got {size}"
     if fewest := re.search(r"smaller than required_chars\. (\d+) vs (\d+)", message):
-        return f"vocabulary size: expected at least {fewest[2]} for the characters of this corpus, got {size}; or lower the character coverage"
+        return (f"vocabulary size: expected at least {fewest[2]} for the characters of this corpus, got {size}; or lower "
+                "the character coverage")
     return f"sentencepiece: {message.strip()}"
 
 

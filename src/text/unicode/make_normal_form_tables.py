@@ -1,4 +1,5 @@
-"""Writes normal_form_tables.inc: canonical decompositions, combining classes and what BERT's tokenizers ask of a character.
+"""Writes normal_form_tables.inc: canonical decompositions, combining classes and what BERT's tokenizers ask of a
+character.
 
 Run: python3 src/text/unicode/make_normal_form_tables.py > src/text/unicode/normal_form_tables.inc
 Needs the package tokenizers: it has tables of its own, older ones of some characters. Python's are those of
@@ -38,7 +39,7 @@ def decompositions():
             continue
         library = NFD.normalize_str(chr(point)) != chr(point)
         composes = len(parts) == 2 and unicodedata.normalize("NFC", chr(point)) == chr(point)
-        first, second = (parts + ["0"])[:2]
+        first, second = [*parts, "0"][:2]
         rows.append([f"0x{point:X}", f"0x{first}", f"0x{second}" if second != "0" else "0", "true" if composes else "false", whose(True, library)])
     return rows
 
@@ -97,7 +98,8 @@ def is_ascii_punctuation(point):
 def main():
     clean = lambda p: CLEAN.normalize_str("x" + chr(p) + "y")
     print("// Made by make_normal_form_tables.py from")
-    print(f"// Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}) and tokenizers {tokenizers.__version__}.")
+    print(f"// Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}) and tokenizers "
+          f"{tokenizers.__version__}.")
     print_table("kDecompositions", "Decomposition", decompositions(), 3)
     print_table("kCombining", "CombiningRange", combining(), 5)
     print_table("kLibraryLower", "LowerPair", lower_case(), 8)

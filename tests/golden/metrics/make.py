@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Records what the official evaluation scripts say about made-up and real answers:   make.py SQUAD_1_SCRIPT SQUAD_2_SCRIPT RECORD_SCRIPT
+"""Records what the official evaluation scripts say about made-up and real answers:   make.py SQUAD_1_SCRIPT
+SQUAD_2_SCRIPT RECORD_SCRIPT
 
-Writes made_TASK.json (the documents) and official.json (each script's SHA-256 and its figures). The scripts are not part of this project: evaluate-v1.1.py of
-SQuAD, evaluate-v2.0.py of rajpurkar/SQuAD-explorer (commit eee5fdbf), dataset/evaluation.py of sheng-z/ReCoRD-explorer (commit a029c2ef), whose functions
-SuperGLUE took over. The real answers need the shared folder: only their figures and their digest are kept."""
+Writes made_TASK.json (the documents) and official.json (each script's SHA-256 and its figures). The scripts are not
+part of this project: evaluate-v1.1.py of SQuAD, evaluate-v2.0.py of rajpurkar/SQuAD-explorer (commit eee5fdbf),
+dataset/evaluation.py of sheng-z/ReCoRD-explorer (commit a029c2ef), whose functions SuperGLUE took over. The real
+answers need the shared folder: only their figures and their digest are kept."""
 import hashlib
 import json
 import pathlib

@@ -18,10 +18,13 @@ import transformers
 
 HERE = pathlib.Path(__file__).parent
 
-SUBJECTS = "the cat|a small dog|our neighbour|the old captain|every student|my sister|the night train|a red kite|nobody|the river".split("|")
+SUBJECTS = ("the cat|a small dog|our neighbour|the old captain|every student|my sister|the night train|a red kite|nobody|the "
+            "river").split("|")
 VERBS = "walks|sings|remembers|carries|finds|opens|is watching|has forgotten|would like|cannot see".split("|")
-OBJECTS = "the house|an open window|a letter from Paris|the last page|two apples|a quiet song|the mountain|his hat|nothing|it".split("|")
-TAILS = "in the morning|again|without a word|for 25 years|at 10:30|before winter|, of course|and laughs|because of the rain|with care".split("|")
+OBJECTS = ("the house|an open window|a letter from Paris|the last page|two apples|a quiet song|the mountain|his "
+           "hat|nothing|it").split("|")
+TAILS = ("in the morning|again|without a word|for 25 years|at 10:30|before winter|, of course|and laughs|because of the "
+         "rain|with care").split("|")
 FOREIGN = [
     "Übergröße und Straße, schön wie früher.", "Il était une fois à l'école, déjà vu.", "¿Dónde está el niño mañana?",
     "Привет, как дела сегодня вечером?", "Καλημέρα σας, τι κάνετε;", "今日はとても良い天気ですね。", "人工智能改变世界。",
@@ -58,7 +61,7 @@ def train(path, vocab_size, symbols, byte_fallback, rules):
 TEXTS = """
 hello world
 The cat walks the house in the morning.
-  leading and trailing   
+  leading and trailing  \x20
 a  b   c
 tab\tand\u00a0no-break\u3000wide
 )))
@@ -102,7 +105,7 @@ a[MASK]b
 a  [MASK]  b
 [MASK]
 [MASK][MASK] [MASK]
- [MASK] 
+ [MASK]\x20
 [MASK].
 the [MASK], the dog
 [MASK
@@ -133,7 +136,7 @@ TEXTS = [text.encode("latin-1", "backslashreplace").decode("unicode_escape") if 
 
 def all_texts():
     rng = random.Random(5)
-    texts = ["", " ", "\t \u3000", "\n", "a", "\u0301", "😀"] + TEXTS
+    texts = ["", " ", "\t \u3000", "\n", "a", "\u0301", "😀", *TEXTS]
     texts += ["a" * 300, "ab" * 200, " " * 50 + "x" + " " * 50, "\u0301" * 60, "é" * 80, "😀\u200d" * 30, "谛" * 40, ")" * 77, "-" * 99]
     words = [word for text in TEXTS for word in text.split(" ") if word]
     specials = ["[MASK]", "[SEP]", "[CLS]", "[UNK]", "[PAD]"]

@@ -10,9 +10,9 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
-from chosen_call import build_shim, environment_at  # noqa: E402
-from models import ROOT, make_model  # noqa: E402
-from task_files import jsonl  # noqa: E402
+from chosen_call import build_shim, environment_at
+from models import ROOT, make_model
+from task_files import jsonl
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
@@ -24,8 +24,8 @@ WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen s
 
 
 def environment_in(folder):
-    """Without settings of the program but fp32 on every processor and one thread, which is faster for models this small and gives the bits of any number; and with a
-    cache of its own."""
+    """Without settings of the program but fp32 on every processor and one thread, which is faster for models this small
+    and gives the bits of any number; and with a cache of its own."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
     return clean | {"XDG_CACHE_HOME": str(folder / "cache"), "DEBERTA_DTYPE": "fp32", "DEBERTA_THREADS": "1"}
 
@@ -50,7 +50,8 @@ def shim(tmp_path_factory):
 
 @pytest.fixture
 def deberta_at(environment, shim):
-    """deberta_at(call, does, words...) -> the finished process, in which that happened to that call; a signal reaches the processes that it started, too"""
+    """deberta_at(call, does, words...) -> the finished process, in which that happened to that call; a signal reaches
+    the processes that it started, too"""
     def run(call, does, *words, **more):
         return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, start_new_session=True, timeout=HANG_SECONDS,
                               env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"}, **more)

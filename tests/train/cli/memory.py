@@ -1,5 +1,5 @@
-"""Peak memory of `deberta pretrain`, tokenising included, on a corpus once and ten times. `memory.py FILE...`: of these files; prints the figures
-and fails when ten times takes more than GROWTH_MB more."""
+"""Peak memory of `deberta pretrain`, tokenising included, on a corpus once and ten times. `memory.py FILE...`: of these
+files; prints the figures and fails when ten times takes more than GROWTH_MB more."""
 import os
 import pathlib
 import subprocess
@@ -54,7 +54,8 @@ def main():
         folder = pathlib.Path(name)
         tokenizer = make_model(folder / "tokenizer", "lm")
         once, often = peaks_of([pathlib.Path(path).resolve() for path in sys.argv[1:]], tokenizer, folder, hold_out_every=1000)
-    print(f"peak of anonymous memory: {once:.1f} MB, with {COPIES} times the corpus {often:.1f} MB; allowed {GROWTH_MB} MB more")
+    print(f"peak of anonymous memory: {once:.1f} MB, with {COPIES} times the corpus {often:.1f} MB; allowed "
+          f"{GROWTH_MB} MB more")
     return 0 if often <= once + GROWTH_MB else 1
 
 

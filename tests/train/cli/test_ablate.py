@@ -9,6 +9,7 @@ import time
 
 import numpy
 import pytest
+
 from conftest import BINARY, HANG_SECONDS, SMALL, log_of, size_of, without_times
 from models import ROOT, read_safetensors, write_safetensors
 
@@ -29,7 +30,8 @@ def plan(tmp_path, tokenizer, corpus, rows, dev_rows):
     return make
 
 
-TRAINED_ALONE = ("P2P", "pre-LN", "own decoder layers")  # by the trainer, which evaluates them too; the engine lacks them
+# by the trainer, which evaluates them too; the engine lacks them
+TRAINED_ALONE = ("P2P", "pre-LN", "own decoder layers")
 TWO = {"full": {}, "no c2p": {"form": "-C2P", "seeds": [2]}}
 
 
@@ -246,7 +248,8 @@ def expect_its_options(model, options):
 
 
 def expect_the_trainers_loss(deberta, model, is_trained_alone):
-    """The engine's logits have the loss that the trainer computes with the same folder; a form that it lacks is refused."""
+    """The engine's logits have the loss that the trainer computes with the same folder; a form that it lacks is
+    refused."""
     random = numpy.random.default_rng(1)
     ids = random.integers(5, 8000, (2, 40))
     labels = numpy.where(random.random((2, 40)) < 0.2, random.integers(5, 8000, (2, 40)), -100)

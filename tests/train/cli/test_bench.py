@@ -2,6 +2,7 @@
 import json
 
 import pytest
+
 from models import make_model
 
 
@@ -40,7 +41,8 @@ def test_operations_of_both_directions_share_the_time(deberta, model):
 
 def test_lengths_of_a_file_are_one_pack_and_peers_are_compared(deberta, model, tmp_path):
     (tmp_path / "lengths").write_text("9\n3\n4\n")
-    (tmp_path / "peers").write_text('{"what": "train", "peer": "slow", "seq": 9, "tokens_per_s": 1}\n{"what": "latency", "peer": "other", "seq": 9, "ms_min": 1}\n')
+    (tmp_path / "peers").write_text('{"what": "train", "peer": "slow", "seq": 9, "tokens_per_s": 1}\n'
+                                    '{"what": "latency", "peer": "other", "seq": 9, "ms_min": 1}\n')
     step = figures(run(deberta, model, "--lengths-file", tmp_path / "lengths", "--lengths", "2", "--baseline", tmp_path / "peers", "--json"))[-1]
     assert (step["batch"], step["tokens"]) == (3, 16) and set(step["times_as_fast_as"]) == {"slow"}
 

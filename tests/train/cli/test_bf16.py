@@ -1,13 +1,16 @@
-"""Training with products in bf16: near fp32 and not the same, the same bits after any break and on any number of threads, and no other run than one in fp32."""
+"""Training with products in bf16: near fp32 and not the same, the same bits after any break and on any number of
+threads, and no other run than one in fp32."""
 import json
 import shutil
 import subprocess
 
 import pytest
+
 from conftest import BINARY, SMALL, log_of, weights_of
 from models import make_model
 
-HEADS_OF_32 = ["--config-overrides", "num_hidden_layers=2,hidden_size=64,num_attention_heads=2,position_buckets=8"]  # those that vdpbf16ps takes
+# those that vdpbf16ps takes
+HEADS_OF_32 = ["--config-overrides", "num_hidden_layers=2,hidden_size=64,num_attention_heads=2,position_buckets=8"]
 KINDS = {"mlm": [], "causal": ["--objective", "causal"], "decoupled": ["--objective", "rtd"], "joint": ["--objective", "rtd", "--rtd-mode", "joint"]}
 
 

@@ -1,7 +1,9 @@
-"""Left to right: what `pretrain --objective causal` leaves says so, `eval` scores it as the trainer does, and verbs for masks refuse it."""
+"""Left to right: what `pretrain --objective causal` leaves says so, `eval` scores it as the trainer does, and verbs for
+masks refuse it."""
 import json
 
 import pytest
+
 from conftest import log_of
 
 
@@ -66,7 +68,8 @@ def test_a_model_is_trained_further_either_way_and_the_files_follow(pretrain, de
         config = json.loads((tmp_path / name / "config.json").read_text())
         return config["is_decoder"], config["architectures"]
     refused = pretrain(tmp_path / "masked", "-m", model, "--max-steps", "2", "--decoder-passes", "2")
-    assert refused.returncode == 1 and "tensor missing: embeddings.position_embeddings.weight" in refused.stderr  # of the mask decoder
+    # of the mask decoder
+    assert refused.returncode == 1 and "tensor missing: embeddings.position_embeddings.weight" in refused.stderr
     done = pretrain(tmp_path / "masked", "-m", model, "--max-steps", "2")
     assert done.returncode == 0 and f"without the mask decoder: {model} has no position table" in done.stderr, done.stderr
     assert config_of("masked") == (False, ["DebertaV2ForMaskedLM"])

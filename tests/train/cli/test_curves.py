@@ -1,12 +1,15 @@
-"""The first 20 steps of a small run for each objective, with dropout, as curves.json has them: what changes the numbers of training changes these.
+"""The first 20 steps of a small run for each objective, with dropout, as curves.json has them: what changes the numbers
+of training changes these.
 
-Remake after a change that is meant: .venv/bin/python tests/train/cli/test_curves.py   (the difference of the file shows what it did)"""
+Remake after a change that is meant: .venv/bin/python tests/train/cli/test_curves.py   (the difference of the file shows
+what it did)"""
 import json
 import pathlib
 import subprocess
 import tempfile
 
 import pytest
+
 from conftest import BINARY, HANG_SECONDS, SMALL, environment_in, log_of, make_model, write_corpus
 
 CURVES = pathlib.Path(__file__).with_name("curves.json")

@@ -1,9 +1,11 @@
-"""Faults of the disk under a run: damaged checkpoints, calls that fail, the order of the calls, and a run told to write where its model is."""
+"""Faults of the disk under a run: damaged checkpoints, calls that fail, the order of the calls, and a run told to write
+where its model is."""
 import json
 import shutil
 import subprocess
 
 import pytest
+
 from chosen_call import Call, environment_at
 from conftest import BINARY, HANG_SECONDS, SMALL, assert_same, weights_of
 

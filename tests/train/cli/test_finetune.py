@@ -5,6 +5,7 @@ import shlex
 
 import numpy
 import pytest
+
 from conftest import WORDS, log_of, weights_of
 from models import ROOT, make_model
 from task_files import FILES, jsonl
@@ -168,7 +169,8 @@ def test_the_best_step_is_the_result(finetune, deberta, tmp_path, dev_rows):
                     "--warmup-steps", "0")
     assert done.returncode == 0, done.stderr
     lines = [line for line in log_of(out) if "eval_accuracy" in line]
-    best = max(lines, key=lambda line: (line["eval_accuracy"], line["eval_f1_macro"], -line["eval_log_loss"]))  # the first of the best
+    # the first of the best
+    best = max(lines, key=lambda line: (line["eval_accuracy"], line["eval_f1_macro"], -line["eval_log_loss"]))
     results = json.loads((out / "all_results.json").read_text())
     assert results["eval_accuracy"] == best["eval_accuracy"] and results.get("best_step", results["steps"]) == best["step"]
     since = [line for line in lines if line["step"] > best["step"]]

@@ -1,4 +1,5 @@
-"""`finetune` by its defaults: the rate of the model's size, a share of the examples held out, labels that are none, a run that learned nothing."""
+"""`finetune` by its defaults: the rate of the model's size, a share of the examples held out, labels that are none, a
+run that learned nothing."""
 import json
 import re
 import resource
@@ -6,6 +7,7 @@ import shutil
 
 import numpy
 import pytest
+
 from conftest import WORDS, log_of, weights_of
 from models import make_model, read_safetensors, write_safetensors
 from task_files import jsonl
@@ -46,7 +48,8 @@ def test_the_rate_is_that_of_the_models_size_and_is_recorded(finetune, deberta, 
 def test_a_run_that_learned_nothing_says_so_last(finetune):
     done = finetune("--learning-rate", "1e-7", "--num-train-epochs", "12", text=jsonl(*rows(64)))
     assert done.returncode == 0, done.stderr
-    said = re.search(r"^note: the loss hardly moved: ([\d.]+) in the last ten steps, where guessing costs 1\.098; a higher --learning-rate", done.stderr.splitlines()[-1])
+    said = re.search(r"^note: the loss hardly moved: ([\d.]+) in the last ten steps, where guessing costs 1\.098; a higher "
+                     r"--learning-rate", done.stderr.splitlines()[-1])
     assert said and float(said[1]) > 1.04, done.stderr
     done = finetune("--learning-rate", "0.003", "--max-steps", "300", "--batch-size", "16", "--cls-dropout", "0", "--warmup-steps", "0", out="learned",
                     text=jsonl(*({"text": f"a {word} .", "label": "abc"[n % 3]} for n, word in enumerate(WORDS))))
@@ -116,7 +119,8 @@ def test_splits_that_cannot_be_are_refused(finetune, tmp_path, words, message):
     (["--vat-loss-fn", "kl"], "--vat-loss-fn: expected --adversarial sift or vat as well"),
     (["--sift-compat", "original"], "--sift-compat: expected --adversarial sift or vat as well"),
     (["--find-lr", "--learning-rate", "0"], "--learning-rate: expected a number above 0, as the rates that are tried are multiples of it, got 0"),
-    (["--resume-override", "max-stepz"], '--resume-override: expected names of options that a run compares, without dashes, got "max-stepz"; did you mean max-steps?'),
+    (["--resume-override", "max-stepz"], ('--resume-override: expected names of options that a run compares, without dashes, got "max-stepz"; '
+                                          'did you mean max-steps?')),
     (["swag", "--label-field", "answer"], "--label-field: expected none for the task swag, whose files name their own fields"),
     (["ner", "--input-field", "tokens"], "--input-field: expected none for the task ner, whose files name no fields"),
 ])
@@ -137,7 +141,7 @@ def test_names_that_may_always_differ_can_be_overridden(finetune):
     ([f"id {n}" for n in range(60)], "expected labels that several examples share, got 60 classes in 60 examples: id 0, id 1, id 2, ...; "
                                      "name the column or key of the label with --label-field"),
     ([n / 8 for n in range(30)] * 4, "got 30 classes in 120 examples: 0.0, 0.125, 0.25, ...; learn numbers as the task regression"),
-    ([n for n in range(30)] * 2, None),
+    (list(range(30)) * 2, None),
     ([f"intent {n}" for n in range(40)] * 2, None),
     ([f"intent {n % 25}" for n in range(40)], None),
     (["other"] * 30 + [f"rare {n}" for n in range(30)], None),
@@ -199,7 +203,8 @@ def test_pairs_of_ones_own_file_are_pairs_everywhere(finetune, deberta, tmp_path
 
 def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, base, tmp_path):
     done = finetune("--label-field", "topic", text=jsonl(*rows(4)))
-    assert done.returncode == 1 and "train.jsonl:1: expected a field named topic in this row or another, got text, label; name one that is there with --label-field" in done.stderr, done.stderr
+    assert done.returncode == 1 and ("train.jsonl:1: expected a field named topic in this row or another, got text, label; name one that is "
+                                     "there with --label-field") in done.stderr, done.stderr
     (tmp_path / "train.csv").write_text("text,kind\na,b\nc,d\n")
     for verb in ["finetune", "--train-file"], ["eval", "-i"]:
         done = deberta(verb[0], "--task", "classification", "-m", base if verb[0] == "finetune" else make_model(tmp_path / "s", "sequence"), verb[1], tmp_path / "train.csv", "--label-field", "topic",
@@ -208,7 +213,8 @@ def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, ba
 
 
 def test_an_evaluation_that_is_no_number_is_never_the_best(deberta, tmp_path):
-    """From a head of zeros: all scores are the same until the first step that moves it, and their correlation is not defined."""
+    """From a head of zeros: all scores are the same until the first step that moves it, and their correlation is not
+    defined."""
     model = make_model(tmp_path / "m", "sequence", labels=("score",), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.2)
     tensors = {name: numpy.array(array) for name, array in read_safetensors(model / "model.safetensors").items()}
     write_safetensors(model / "model.safetensors", tensors | {name: numpy.zeros_like(array) for name, array in tensors.items() if name.startswith("classifier.")})
@@ -272,7 +278,8 @@ def test_the_best_model_may_be_that_of_the_lowest_loss(finetune, deberta, tmp_pa
 
 
 @pytest.mark.parametrize("line, message", [
-    ('{"text": "a b", "label": "z"}', 'label: expected one of a, b, c, got "z"; the same holds for 1 of 2 rows, whose labels are a (1), z (1); leave such rows out, or train on some'),
+    ('{"text": "a b", "label": "z"}', ('label: expected one of a, b, c, got "z"; the same holds for 1 of 2 rows, whose labels are a (1), z '
+                                       '(1); leave such rows out, or train on some')),
     ('{"text": 7, "label": "a"}', "dev.jsonl:2"),
     ("no JSON", "dev.jsonl:2"),
 ])

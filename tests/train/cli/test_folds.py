@@ -3,6 +3,7 @@ import json
 import re
 
 import pytest
+
 from conftest import WORDS
 from models import make_model
 from task_files import jsonl
@@ -69,7 +70,8 @@ def test_rows_of_a_group_stay_on_one_side(deberta, base, rows, tmp_path, words):
     (("--fold", "1/4", "--validation-split", "0.1"), "--fold: expected this or --validation-split, got both"),
     (("--fold", "1/4", "--validation-file", "x"), "--fold: expected this or --validation-file, got both"),
     (("--group-field", "who"), "--group-field: expected --validation-split or --fold as well"),
-    (("--fold", "1/4", "--group-field", "whom"), "expected a field named whom in this row or another, got text, label, who; name one that is there with --group-field"),
+    (("--fold", "1/4", "--group-field", "whom"), ("expected a field named whom in this row or another, got text, label, who; name one that is there "
+                                                  "with --group-field")),
 ])
 def test_folds_that_cannot_be_are_refused(deberta, base, rows, tmp_path, words, message):
     done = finetune(deberta, base, rows, tmp_path / "out", *words)

@@ -1,8 +1,10 @@
-"""Runs on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run says so."""
+"""Runs on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run
+says so."""
 import json
 import subprocess
 
 import pytest
+
 from conftest import SMALL, assert_same, log_of, size_of
 
 SAVES = ["--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]

@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 
 import pytest
+
 from conftest import BINARY, HANG_SECONDS
 from models import make_model
 from task_files import jsonl

@@ -1,5 +1,6 @@
-"""Runs that save every step and are killed at random calls: what they leave in the end is, bit for bit, what a run without a break leaves. A quarter of the kills comes
-before the first save is whole. What each kill leaves under a temporary name gets the number of a process that lives.
+"""Runs that save every step and are killed at random calls: what they leave in the end is, bit for bit, what a run
+without a break leaves. A quarter of the kills comes before the first save is whole. What each kill leaves under a
+temporary name gets the number of a process that lives.
 
 DEBERTA_KILL_SEED sets the seed of the calls, DEBERTA_KILLS their number."""
 import json
@@ -8,6 +9,7 @@ import random
 import signal
 
 import pytest
+
 from chosen_call import Call, give_live_numbers
 from conftest import SMALL, assert_same, left_by, log_of, without_times
 
@@ -54,7 +56,8 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
 
 
 def places_of(kind):
-    """The calls to be killed at: before the first save, in training, at the end; and again where a run may have gone past the end of a part of it."""
+    """The calls to be killed at: before the first save, in training, at the end; and again where a run may have gone
+    past the end of a part of it."""
     if kind == "ablate":
         return [FIRST, TRAINING, [(kind, "-seed1.json.tmp-", 1) for kind in REPLACING] + TABLES, TABLES]
     end = END + PREDICTIONS if kind in ("finetune", "sift", "lora") else END

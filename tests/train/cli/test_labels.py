@@ -4,6 +4,7 @@ import math
 
 import numpy
 import pytest
+
 from conftest import WORDS, log_of, weights_of
 from models import make_model
 from task_files import jsonl
@@ -89,7 +90,8 @@ def test_several_scores_are_learned_evaluated_and_answered_by_their_names(debert
     assert [row["predicted"]["grammar"] for row in predictions] == pytest.approx([answer["grammar"] for answer in answers[::-1]], abs=1e-5)
     assert "The largest errors" in (out / "run.html").read_text()
     one = deberta("eval", "--task", "regression", "-m", out, dev, "--label-field", "style")
-    assert one.returncode == 1 and "expected a model with one score for regression, got 2 classes; name a column or key for each score of the model with --label-field" in one.stderr
+    assert one.returncode == 1 and ("expected a model with one score for regression, got 2 classes; name a column or key for each score of "
+                                    "the model with --label-field") in one.stderr
 
 
 def test_several_scores_of_every_row_are_answered_out_of_their_fold(deberta, base, tmp_path):
@@ -106,11 +108,13 @@ def test_several_scores_of_every_row_are_answered_out_of_their_fold(deberta, bas
 @pytest.mark.parametrize("task, words, message", [
     ("regression", ("--label-field", "style,gramar"), "columns named text or sentence, style, gramar, got"),
     ("regression", ("--label-field", "style,Style"), "--label-field: expected names that differ in more than capitals, got style and Style"),
-    ("multi-label", TWO, "--label-field: expected one name for the task multi-label, got 2; several are those of the scores of regression"),
+    ("multi-label", TWO, ("--label-field: expected one name for the task multi-label, got 2; several are those of the scores "
+                          "of regression")),
     ("classification", TWO, "rows.csv:2: style: expected a share of 0 or more, got -1"),
     ("regression", ("--label-field", "style,std", "--fold", "1/2"), "--label-field: expected names that are none of a figure over the folds, got std"),
     ("regression", ("--label-field", "style,style_std", "--fold", "1/2"), "got style_std"),
-    ("ner", ("--weight-field", "w"), "--weight-field: expected a task whose rows have a class, classes or scores, got ner, of which a row is no sample of its own"),
+    ("ner", ("--weight-field", "w"), ("--weight-field: expected a task whose rows have a class, classes or scores, got ner, of which a row "
+                                      "is no sample of its own")),
     ("race", ("--weight-field", "w"), "--weight-field: expected a task whose rows"),
     ("regression", (*TWO, "--weight-field", "w"), "columns named text or sentence, style, grammar, w, got"),
     ("regression", (*TWO, "--weight-field", "grammar", "--adversarial", "sift", "--sift-compat", "original"), "--weight-field: expected --sift-compat corrected"),
@@ -123,7 +127,8 @@ def test_fields_that_cannot_be_are_refused(deberta, base, tmp_path, task, words,
 def test_a_row_without_one_of_its_scores_is_named_or_left_out(deberta, base, tmp_path):
     file = as_csv(tmp_path / "rows.csv", [*SCORES, {"text": "x", "grammar": 1, "style": None}, {"text": "y", "grammar": None, "style": None}])
     done = finetune(deberta, base, file, tmp_path / "out", *TWO, "--dry-run")
-    assert done.returncode == 1 and "rows.csv:18: style: expected a number beside grammar, got none; --on-bad-row report trains on the other rows" in done.stderr, done.stderr
+    assert done.returncode == 1 and ("rows.csv:18: style: expected a number beside grammar, got none; --on-bad-row report trains on the other "
+                                     "rows") in done.stderr, done.stderr
     done = finetune(deberta, base, file, tmp_path / "out", *TWO, "--dry-run", "--on-bad-row", "report")
     assert done.returncode == 0 and "rows.csv:18: style" in done.stderr, done.stderr
     assert "samples\t16\n" in done.stdout and "without a label\t1\n" in done.stdout and "scores\tstyle, grammar\n" in done.stdout

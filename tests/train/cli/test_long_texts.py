@@ -3,6 +3,7 @@ import json
 import re
 
 import pytest
+
 from conftest import WORDS
 from models import make_model
 from task_files import jsonl
@@ -39,7 +40,7 @@ def test_words_of_a_long_document_are_all_learned(deberta, base, tmp_path):
 
 def test_a_class_is_learned_from_every_window_by_request(deberta, base, tmp_path):
     file, other = tmp_path / "train.jsonl", tmp_path / "dev.jsonl"
-    long = lambda word, n: " ".join(["house"] * (70 + n) + [word] * 30)  # noqa: E731
+    long = lambda word, n: " ".join(["house"] * (70 + n) + [word] * 30)
     file.write_text(jsonl(*({"text": long(WORDS[n % 2], n), "label": "xy"[n % 2]} for n in range(8))))
     other.write_text(jsonl(*({"text": long(WORDS[n % 2], n), "label": "xy"[n % 2]} for n in range(8, 12))))
     assert dry(deberta, base, "classification", file, "--max-tokens", "64")["sequences that lost their ends"] == "8"

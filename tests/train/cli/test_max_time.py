@@ -1,8 +1,9 @@
-"""--max-time: a run that ends by the clock leaves a whole model, and goes on as if it had not ended. A time that is over after the first step makes each such run a step long, on any
-machine."""
+"""--max-time: a run that ends by the clock leaves a whole model, and goes on as if it had not ended. A time that is
+over after the first step makes each such run a step long, on any machine."""
 import json
 
 import pytest
+
 from chosen_call import Call
 from conftest import SMALL, assert_same, log_of
 

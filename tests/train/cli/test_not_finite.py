@@ -1,11 +1,14 @@
-"""Steps whose loss is not finite in the middle of a run: the row of embeddings of one piece is NaN, and only some training rows have that piece.
+"""Steps whose loss is not finite in the middle of a run: the row of embeddings of one piece is NaN, and only some
+training rows have that piece.
 
 A step is one row. Each row has a length of its own, so that the log of tokens tells which step reads which row."""
+import itertools
 import json
 import shutil
 
 import numpy
 import pytest
+
 from conftest import log_of, weights_of
 from models import make_model, read_safetensors, write_safetensors
 from task_files import jsonl
@@ -42,7 +45,7 @@ def rows_of_steps(train, tmp_path):
     done = train(tmp_path / "good")
     assert done.returncode == 0 and log_of(tmp_path / "good")[-1]["skipped_steps"] == 0, done.stderr
     tokens = [0, *(line["tokens"] for line in log_of(tmp_path / "good"))]
-    order = [(after - before - 4) // 2 for before, after in zip(tokens, tokens[1:])]
+    order = [(after - before - 4) // 2 for before, after in itertools.pairwise(tokens)]
     assert sorted(order) == list(range(ROWS))
     return order
 

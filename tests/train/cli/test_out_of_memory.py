@@ -1,4 +1,5 @@
-"""Requests for memory that fail, drawn from ALLOCATIONS_SEED: one sentence, and checkpoints and results that are whole or not there."""
+"""Requests for memory that fail, drawn from ALLOCATIONS_SEED: one sentence, and checkpoints and results that are whole
+or not there."""
 import os
 import random
 import re
@@ -7,13 +8,15 @@ import subprocess
 
 import numpy
 import pytest
+
 from allocation_failures import build_shim, environment, is_said
 from conftest import BINARY, HANG_SECONDS, SMALL
 from models import make_model, write_safetensors
 
 SEED = os.environ.get("ALLOCATIONS_SEED", "15")
 SAVES = ["--threads", "1", "--max-steps", "3", "--save-steps", "1"]
-OF_GLIBC = "Fatal glibc error: failed to register TLS destructor: out of memory"  # which ends the program, in the middle of LibTorch: a dozen requests of a run
+# which ends the program, in the middle of LibTorch: a dozen requests of a run
+OF_GLIBC = "Fatal glibc error: failed to register TLS destructor: out of memory"
 TRIED = {"finetune": 12, "pretrain": 12, "replay": 6, "report": 6}  # requests of a run
 
 

@@ -4,6 +4,7 @@ There is no dry step in a run of one process."""
 import signal
 
 import pytest
+
 from chosen_call import Call
 from conftest import SMALL, assert_same, log_of, weights_of
 
@@ -33,7 +34,8 @@ PHASES = {
     | end("/generator") | end("/discriminator") | RESULTS,
     "finetune": BEFORE_TASK | STEPS | WRITES | {"evaluation": Call("open", "/dev.jsonl", after=LOG)} | end("/out")
     | {"rows are answered": Call("open", "/dev.jsonl", after="/out/model"), "answers are named": Call("rename", "eval_predictions", after=LOG)} | RESULTS,
-    # Two layers in each micro-batch: the first one in the first step, the second one of the third micro-batch of a later step.
+    # Two layers in each micro-batch: the first one in the first step, the second one of the third micro-batch of a
+    # later step.
     "recomputed": STEPS | {"a layer again": Call("grad"), "a layer again in a later step": Call("grad", number=2 * PARTS + 6), "LATEST": WRITES["LATEST"]},
 }
 LINES = {"first step": 0, "accumulation": 1}  # of the log of a run without a checkpoint that is killed there

@@ -1,7 +1,9 @@
-"""finetune --pooling: what the files say, what is kept and what begins anew, resume. The numbers, beside torch: tests/oracle/test_pooling.py."""
+"""finetune --pooling: what the files say, what is kept and what begins anew, resume. The numbers, beside torch:
+tests/oracle/test_pooling.py."""
 import json
 
 import pytest
+
 from conftest import log_of, weights_of
 from models import make_model, read_safetensors
 from task_files import jsonl

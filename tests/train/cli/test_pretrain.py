@@ -1,9 +1,11 @@
-"""`deberta pretrain`: what it leaves, that a run is a function of its options, that it goes on after any end, and what it refuses."""
+"""`deberta pretrain`: what it leaves, that a run is a function of its options, that it goes on after any end, and what
+it refuses."""
 import json
 import re
 import shutil
 
 import pytest
+
 from conftest import SMALL, log_of, weights_of
 
 
@@ -103,7 +105,7 @@ def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(d
     assert asked == "80 %, 10 %, 10 %" and sum(found) == pytest.approx(100, abs=0.1) and found == pytest.approx([80, 10, 10], abs=5)
     predicted, asked = re.fullmatch(r"([\d.]+) %; asked ([\d.]+) %", lines_of("--mlm-probability", "0.25")["predicted tokens"]).groups()
     assert asked == "25" and float(predicted) == pytest.approx(25, abs=3)
-    assert "[MASK] 100 %, kept 0 %, random 0 %; asked 100 %, 0 %, 0 %" == lines_of("--objective", "rtd")["of them"]
+    assert lines_of("--objective", "rtd")["of them"] == "[MASK] 100 %, kept 0 %, random 0 %; asked 100 %, 0 %, 0 %"
     assert "of them" not in lines_of("--objective", "causal")
 
 

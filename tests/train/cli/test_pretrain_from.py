@@ -4,8 +4,9 @@ import shutil
 
 import numpy
 import pytest
-from conversion_models import write_bin
+
 from conftest import left_by
+from conversion_models import write_bin
 from models import TOKENS, make_model, read_safetensors, write_safetensors
 
 NEVER = ["--learning-rate", "0", "--max-steps", "1", "--batch-size", "4", "--max-tokens", "32", "--eval-lines", "10", "--objective", "mlm"]
@@ -80,7 +81,8 @@ def test_what_is_dropped_of_a_pair_is_told(deberta, plain, corpus, rows, tmp_pat
         write_bin(generator, read_safetensors(plain / "model.safetensors"))
     else:
         shutil.copytree(plain, tmp_path / "pair/generator")
-    dropped = f"{folder} is a discriminator: its head (mask_predictions) is dropped, and its generator, {generator}, is not used"
+    dropped = (f"{folder} is a discriminator: its head (mask_predictions) is dropped, and its generator, {generator}, is not "
+               "used")
     done = deberta("pretrain", "-m", folder, *NEVER, "-o", tmp_path / "out", corpus)
     assert done.returncode == 0 and dropped in done.stderr and f"{folder} has no head of a language model: a new one is trained" in done.stderr, done.stderr
     made = {name: array for name, array in tensors_of(tmp_path / "out").items() if not name.startswith("lm_predictions")}

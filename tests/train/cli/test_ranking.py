@@ -3,6 +3,7 @@ import json
 import signal
 
 import pytest
+
 from chosen_call import Call
 from conftest import WORDS, assert_same, log_of
 from models import make_model
@@ -121,13 +122,15 @@ def test_the_held_out_queries_choose_the_model_by_their_ndcg(deberta, base, long
 
 
 @pytest.mark.parametrize("words, code, message", [
-    (("--ranking-loss", "pointwise"), 1, "train.jsonl:1: label: expected at most 1 for the pointwise loss, got 2; --ranking-loss pairwise learns any labels"),
+    (("--ranking-loss", "pointwise"), 1, ("train.jsonl:1: label: expected at most 1 for the pointwise loss, got 2; --ranking-loss pairwise "
+                                          "learns any labels")),
     (("--ranking-loss", "margin-mse"), 1, "train.jsonl:1: expected a margin, or a score of each document, got neither"),
     (("--max-documents", "1"), 2, "--max-documents: expected 2 or more, or 0 for all, got 1"),
     (("--truncate", "window"), 2, "--truncate: expected auto or right, as documents have no windows,"),
     (("--label-smoothing-factor", "0.1"), 2, "expected 0, as this loss is no cross-entropy"),
     (("--adversarial", "sift"), 2, "--adversarial: expected another task than ranking"),
-    (("--teacher", "BASE"), 2, "--teacher: expected another task than ranking; write a teacher's scores into the file and learn them with --ranking-loss margin-mse"),
+    (("--teacher", "BASE"), 2, ("--teacher: expected another task than ranking; write a teacher's scores into the file and learn "
+                                "them with --ranking-loss margin-mse")),
     (("--task", "sst-2", "--ranking-loss", "listwise"), 2, "--ranking-loss: expected the task ranking, got sst-2"),
     (("--task", "sst-2", "--max-documents", "3"), 2, "--max-documents: expected the task ranking, got sst-2"),
 ])

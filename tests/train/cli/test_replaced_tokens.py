@@ -1,4 +1,5 @@
-"""`deberta pretrain --objective rtd`: what it leaves, that a pair goes on after any end, what moves what, and how it continues from published files."""
+"""`deberta pretrain --objective rtd`: what it leaves, that a pair goes on after any end, what moves what, and how it
+continues from published files."""
 import json
 import re
 import shutil
@@ -6,6 +7,7 @@ import signal
 
 import numpy
 import pytest
+
 from chosen_call import Call
 from conftest import SMALL, log_of, weights_of
 from models import make_model, read_safetensors, write_safetensors
@@ -53,7 +55,8 @@ def training_lines(folder):
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """Folders with the tensors of published ones: a discriminator without `_weight`, and a generator of other tables."""
+    """Folders with the tensors of published ones: a discriminator without `_weight`, and a generator of other
+    tables."""
     folder = tmp_path_factory.mktemp("published")
     generator = make_model(folder / "generator", "lm", seed=4)
     positions = numpy.random.default_rng(5).standard_normal((512, 16)).astype(numpy.float32)
@@ -86,7 +89,8 @@ def test_the_log_tells_of_both_models(train, tmp_path):
     assert line["loss"] == pytest.approx(line["generator_loss"] + 10 * line["discriminator_loss"], rel=1e-12)
     assert line["generator_perplexity"] == pytest.approx(numpy.exp(line["generator_loss"]), rel=1e-12)
     assert line["discriminator_learning_rate"] == pytest.approx(line["generator_learning_rate"] / 3, rel=1e-12)
-    assert line["generator_labels_per_step"] == 8 * 5 and line["discriminator_labels_per_step"] == 8 * 32  # 15 % of 32, half to even; all
+    # 15 % of 32, half to even; all
+    assert line["generator_labels_per_step"] == 8 * 5 and line["discriminator_labels_per_step"] == 8 * 32
     assert 0 < line["replaced_share"] < 5 / 32 + 1e-9
     replaced, found = (line["replaced_share"] * 512, line["replaced_share"] * 512 * line["discriminator_recall"])
     wrong = replaced - found + (found / line["discriminator_precision"] - found if found else 0)
@@ -184,7 +188,8 @@ def test_only_a_shared_table_lets_the_discriminator_move_the_generator(train, tm
 
 
 def test_the_generator_alone_is_a_language_model_on_the_same_batches(train, pretrain, tmp_path):
-    """Until the pair begins nothing of the discriminator moves; then it reads the generator's table as it is by then."""
+    """Until the pair begins nothing of the discriminator moves; then it reads the generator's table as it is by
+    then."""
     train(tmp_path / "out", PAIRS[0], "--max-steps", "6", "--generator-warmup", "4", "--save-steps", "4")
     log = training_lines(tmp_path / "out")
     assert ["discriminator_loss" in line for line in log] == [False, False, True] and log[0]["loss"] == log[0]["generator_loss"]
@@ -231,7 +236,8 @@ def test_the_discriminator_waits_with_its_tables_while_the_generator_is_trained(
     waiting = tensors_of(tmp_path / "out/checkpoint-000004/discriminator")
     assert WORDS + "_weight" not in waiting and numpy.array_equal(waiting[WORDS + "weight"], tensors_of(discriminator)[WORDS + "weight"])
     assert numpy.abs(logits_of(deberta, tmp_path / "out/checkpoint-000004/discriminator", tmp_path) - before).max() <= 1e-5
-    difference = tensors_of(tmp_path / "out/discriminator")[WORDS + "_weight"]  # to the generator of then; its own rate moves nothing
+    # to the generator of then; its own rate moves nothing
+    difference = tensors_of(tmp_path / "out/discriminator")[WORDS + "_weight"]
     then = tensors_of(tmp_path / "out/checkpoint-000004/generator")[WORDS + "weight"]
     assert numpy.abs(difference - (waiting[WORDS + "weight"] - then)).max() < 1e-6
 
@@ -263,7 +269,8 @@ def test_a_difference_in_the_file_is_compared(go_on, published, tmp_path):
     for model in (right, wrong):
         said = go_on(model.name + "-out", model, "--generator-model", generator, "--max-steps", "1").stderr
         assert ("word_embeddings._weight: expected the discriminator's table less the generator's" in said) == (model == wrong), said
-    assert weights_of(tmp_path / "right-out/discriminator") == weights_of(tmp_path / "wrong-out/discriminator")  # the tables count
+    # the tables count
+    assert weights_of(tmp_path / "right-out/discriminator") == weights_of(tmp_path / "wrong-out/discriminator")
 
 
 def test_a_generator_is_made_of_the_discriminator(go_on, published, tmp_path):

@@ -1,10 +1,12 @@
-"""`deberta replay`: losses and gradients of the original code, through the program; what it refuses. transformers is in tests/oracle/test_trainer.py."""
+"""`deberta replay`: losses and gradients of the original code, through the program; what it refuses. transformers is in
+tests/oracle/test_trainer.py."""
 import json
 import os
 import pathlib
 
 import numpy
 import pytest
+
 from conftest import ROOT
 from models import make_model, read_safetensors, write_safetensors
 
@@ -156,7 +158,7 @@ def worst_errors(got, prefix, expected):
         if other in got:
             ours[name] = numpy.abs(got[other] - array).max()
         else:  # a table that nothing reads
-            assert name.startswith("discriminator") and "position_embeddings" in name or numpy.abs(array).max() == 0, name
+            assert (name.startswith("discriminator") and "position_embeddings" in name) or numpy.abs(array).max() == 0, name
     return ours
 
 
@@ -205,7 +207,8 @@ def test_a_discriminators_loss_and_gradients_are_those_of_the_original(deberta, 
     size = config["hidden_size"]
     head = {"dense.weight": (size, size), "dense.bias": size, "LayerNorm.weight": size, "LayerNorm.bias": size, "bias": config["vocab_size"]}
     encoder.setdefault("deberta.embeddings.position_embeddings.weight", numpy.zeros((config["max_position_embeddings"], size), numpy.float32))
-    generator = encoder | {"lm_predictions.lm_head." + name: numpy.ones(shape, numpy.float32) for name, shape in head.items()}  # any will do
+    # any will do
+    generator = encoder | {"lm_predictions.lm_head." + name: numpy.ones(shape, numpy.float32) for name, shape in head.items()}
     pair = Pair(deberta, tmp_path, (config, generator), (config, weights))
     inputs = {"0." + name: array for name, array in batch_of(tensors, "in.", tensors["in.input_ids"]).items()}
     got = below(pair.replay(inputs, "--rtd-mode", "joint", "--embedding-sharing", "nes", "--rtd-lambda", "1"), "0.")

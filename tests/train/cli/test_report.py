@@ -1,4 +1,5 @@
-"""The reports of a run: what `pretrain` leaves for people and other programs, and `deberta report`, which makes it anew."""
+"""The reports of a run: what `pretrain` leaves for people and other programs, and `deberta report`, which makes it
+anew."""
 import html.parser
 import json
 import shutil
@@ -6,6 +7,7 @@ import signal
 import subprocess
 
 import pytest
+
 from chosen_call import Call, environment_at
 from conftest import BINARY, HANG_SECONDS, SMALL, environment_in
 
@@ -14,7 +16,7 @@ FILES = {"run.html", "README.md", "train_results.json", "eval_results.json", "tr
 
 class Page(html.parser.HTMLParser):
     """Its tags are closed; `figures` are the titles of the charts, `text` is what a reader sees."""
-    VOID = {"meta", "path", "circle", "br"}
+    VOID = frozenset({"meta", "path", "circle", "br"})
 
     def __init__(self, path):
         super().__init__()
@@ -58,7 +60,7 @@ def test_a_run_leaves_its_reports(made):
     assert {"Loss", "Learning rate", "Norm of the gradient before the clip", "Speed", "Evaluation: accuracy", "Evaluation: perplexity"} <= set(page.figures)
     for part in ("masked language model; finished, 40 of 40 steps", "resumed", "from checkpoint-0000", "best", "hold-out-every", "corpus corpus.txt"):
         assert part in page.text, part
-    assert FILES <= {path.name for path in made.iterdir()}
+    assert {path.name for path in made.iterdir()} >= FILES
     assert len(list((made / "tb").iterdir())) == 1
 
 

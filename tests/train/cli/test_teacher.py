@@ -5,6 +5,7 @@ import signal
 
 import numpy
 import pytest
+
 from chosen_call import Call
 from conftest import WORDS, assert_same, log_of
 from models import make_model, read_safetensors, write_safetensors
@@ -106,7 +107,8 @@ def first_line(out):
 
 
 def test_classes_are_matched_by_name_whatever_the_students_order(deberta, tmp_path):
-    """The student's classifier has the task's classes in another order; it is the same function, and answers as its teacher does."""
+    """The student's classifier has the task's classes in another order; it is the same function, and answers as its
+    teacher does."""
     teacher = make_model(tmp_path / "teacher", "sequence", labels=("entailment", "neutral", "contradiction"), **STILL)
     student = make_model(tmp_path / "student", "sequence", labels=("neutral", "contradiction", "entailment"), **STILL)
     tensors = {name: numpy.array(array) for name, array in read_safetensors(teacher / "model.safetensors").items()}

@@ -1,9 +1,11 @@
-"""Where trained weights and a tokenizer meet: other pieces are refused or get new tables, and tokens are added to what a run leaves."""
+"""Where trained weights and a tokenizer meet: other pieces are refused or get new tables, and tokens are added to what
+a run leaves."""
 import json
 import shutil
 
 import numpy
 import pytest
+
 from conftest import SMALL, WORDS, assert_same
 from models import ROOT, make_model, read_safetensors
 from task_files import jsonl

@@ -1,5 +1,5 @@
-"""What changes how a step is computed and not what it is: layers computed again, scaled losses, parts that memory has room for;
-averages of the weights; and the search for a learning rate."""
+"""What changes how a step is computed and not what it is: layers computed again, scaled losses, parts that memory has
+room for; averages of the weights; and the search for a learning rate."""
 import json
 import os
 import pathlib
@@ -11,6 +11,7 @@ import time
 
 import numpy
 import pytest
+
 from conftest import BINARY, HANG_SECONDS, SMALL, log_of, weights_of
 from models import make_model, read_safetensors
 from task_files import jsonl
@@ -62,7 +63,8 @@ def checked(done):
 def test_the_model_is_bit_for_bit_the_same(train, tmp_path, kind, words):
     checked(train(kind, tmp_path / "plain"))
     checked(train(kind, tmp_path / "other", *words))
-    if kind == "sift" and "--gradient-checkpointing" in words:  # two passes meet in the sums of a layer's gradients, in another order
+    # two passes meet in the sums of a layer's gradients, in another order
+    if kind == "sift" and "--gradient-checkpointing" in words:
         plain, other = (read_safetensors(tmp_path / name / "model.safetensors") for name in ("plain", "other"))
         assert all(numpy.abs(plain[name] - other[name]).max() < 1e-5 for name in plain)
         return

@@ -1,11 +1,12 @@
-"""Makes this folder: a small byte-level BPE model in the files of DeBERTa v1, and golden.json, which holds what the slow
-tokenizer of transformers makes of the texts of ../golden.json and of some more.
+"""Makes this folder: a small byte-level BPE model in the files of DeBERTa v1, and golden.json, which holds what the
+slow tokenizer of transformers makes of the texts of ../golden.json and of some more.
 
 Run: python3 tests/golden/tokenizer/bpe/make.py   (transformers 4.57.6)
 The model is trained on the text that ../make.py writes. The same files come out every time.
 """
 
 import collections
+import itertools
 import json
 import pathlib
 import shutil
@@ -49,7 +50,7 @@ def train(lines):
     while len(merges) < MERGES:
         pairs = collections.Counter()
         for word, count in words.items():
-            for pair in zip(word, word[1:]):
+            for pair in itertools.pairwise(word):
                 pairs[pair] += count
         best = min(pairs, key=lambda pair: (-pairs[pair], pair))
         merges.append(best)

@@ -1,6 +1,6 @@
-"""Makes golden.json of this folder: folders as people publish them, and what AutoTokenizer of transformers 4.57 makes of
-some texts with each, slow and fast; "refuses" where it loads nothing. A file of a case is given by the name of a fixture
-(a string) or by its content (JSON). vocab.txt and bert.json are made here too.
+"""Makes golden.json of this folder: folders as people publish them, and what AutoTokenizer of transformers 4.57 makes
+of some texts with each, slow and fast; "refuses" where it loads nothing. A file of a case is given by the name of a
+fixture (a string) or by its content (JSON). vocab.txt and bert.json are made here too.
 
 Run: python3 tests/golden/tokenizer/classes/make.py   (transformers 4.57.6, tokenizers 0.22.2, sentencepiece, protobuf)
 """
@@ -21,8 +21,9 @@ TEXTS = ["hello world", "The cat [MASK] the house!", "", " a  b\t c", "[MASK] th
          "\U0001f600x\ufb01", "e\u0301cole \u00c5 \uff21", "it's 3.14 (x), don't", "line\nfeed\r\n end\u2028z", "a<n>the <n> b", "\u03a3\u03b1\u03c2 UPPER \u0130",
          "x" * 101 + " b", "\u1100\u1161\u11a8 \u0f71\u0f72 q\u0323\u0307", "\x00a\x1cb\x7f \ufffd"]
 PAIRS = [("hello", "the cat"), ("a [MASK]", "\U0001f600 b")]
-WORDS = """[PAD] [UNK] [CLS] [SEP] [MASK] the cat house hello world a b c x ##x ##b ! , . ( ) ' it ##s s 3 14 don t ##cole e ecole line feed end upper
-U ##P \u8c1b \u7334 q \u03c3 ##\u03b1\u03c2 ##\u03b1\u03c3 <n>""".split()
+WORDS = """[PAD] [UNK] [CLS] [SEP] [MASK] the cat house hello world a b c x ##x ##b ! , . ( ) '
+it ##s s 3 14 don t ##cole e ecole line feed end upper U ##P
+\u8c1b \u7334 q \u03c3 ##\u03b1\u03c2 ##\u03b1\u03c3 <n>""".split()
 
 SPM, BYTES = {"spm.model": "unknown.model"}, {"vocab.json": "bpe/vocab.json", "merges.txt": "bpe/merges.txt"}
 V1, V2 = {"config.json": {"model_type": "deberta"}}, {"config.json": {"model_type": "deberta-v2"}}

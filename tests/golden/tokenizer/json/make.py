@@ -32,7 +32,7 @@ def double_array(rules):
     texts = b""
     nodes = {(): 0}
     free = [1]
-    for key, text in sorted(rules.items()):
+    for key in sorted(rules):
         for size in range(len(key) + 1):
             nodes.setdefault(tuple(key[:size]), None)
     children = {}
@@ -48,7 +48,7 @@ def double_array(rules):
         base[node] = 256 * free[0]
         free[0] += 1
         for label in children.get(node, ()):
-            at[node + (label,)] = base[node] ^ label
+            at[(*node, label)] = base[node] ^ label
     for node in nodes:
         label = node[-1] if node else 0
         distance = at[node] ^ base[node]
