@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""The checks that need no test: format, layers, comments, pages and tables that follow from something else. One table for the gate and for `./test --changed`.
+"""The checks that need no test: format, layers, comments, pages and tables that follow from something else. One table
+for the gate and for `./test --changed`.
 
-checks.py NAME...: runs those named. The last line is `N passed, N failed`."""
+checks.py NAME... [--fix]: runs those named; with --fix it first puts right what a tool can. The last line is
+`N passed, N failed`."""
 import dataclasses
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+
+from private_python import private_python
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = "build/dev/deberta"
@@ -19,15 +23,22 @@ class Check:
     files: str         # regular expression: it is run when one of these has changed
     command: str       # {files}: all of these that are there, or those that have changed
     needs: str = ""    # "program", "python" (.venv) or "clang-format-14"
+    fix: str = ""      # puts right what a tool can
 
 
 CHECKS = [
-    Check("format", r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)", "clang-format-14 --dry-run --Werror {files}", "clang-format-14"),
+    Check("format", r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)", "clang-format-14 --dry-run --Werror {files}", "clang-format-14",
+          "clang-format-14 -i {files}"),
     Check("layers", r"(src|train|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py", "python3 tools/check_layers.py"),
     Check("comments", r".*\.(cpp|h|inc|cu|cuh|js|py|md|cmake|txt|toml|sh)|[^.]+|\.ci/run", "python3 tools/check_comments.py"),
     Check("errors", r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py", "python3 tools/check_errors.py"),
     Check("mutations", r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/mistakes\.md", "tools/mutate --check"),
-    Check("python", r".*\.py|tools/mutate", "{python} -m pyflakes {files}", "python"),
+    Check("python", r".*\.py|tools/mutate|models/make|ruff\.toml|tests/requirements\.txt",
+          "{python} -m ruff check --no-cache --output-format concise; lint=$?; {python} -m ruff format --no-cache "
+          "--check && exit $lint",
+          "python",
+          "{python} -m ruff check --no-cache --fix; {python} -m ruff format --no-cache"),
+    Check("web", r"src/web/.*\.(js|css|html)|tools/check_web\.py", "python3 tools/check_web.py"),
     Check("shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"),
     Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
           f"python3 tools/make_docs.py {PROGRAM} --check", "program"),
@@ -41,29 +52,34 @@ def chosen(check: Check, files: list[str]) -> list[str]:
     return [name for name in files if re.fullmatch(check.files, name)]
 
 
-def command_of(check: Check, files: list[str]) -> str:
+def run(check: Check, files: list[str], is_fix: bool = False) -> tuple[int, str]:
     """files: the names that stand for {files}."""
-    return check.command.replace("{files}", " ".join(map(shlex.quote, files))).replace("{python}", ".venv/bin/python")
-
-
-def run(check: Check, files: list[str]) -> tuple[int, str]:
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command_of(check, files)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    command = check.fix if is_fix else check.command
+    command = command.replace("{files}", " ".join(map(shlex.quote, files))).replace("{python}", ".venv/bin/python")
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace")
     return done.returncode, done.stdout
 
 
 def main() -> int:
     named = {check.name: check for check in CHECKS}
-    if wrong := [name for name in sys.argv[1:] if name not in named]:
+    names = [word for word in sys.argv[1:] if word != "--fix"]
+    if wrong := [name for name in names if name not in named]:
         print(f"checks: unknown check {wrong[0]}; expected some of {', '.join(named)}", file=sys.stderr)
         return 2
-    tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.splitlines()
+    if any("python" in named[name].needs for name in names):
+        private_python()
     failed = 0
-    for name in sys.argv[1:]:
-        code, told = run(named[name], [file for file in chosen(named[name], tracked) if (ROOT / file).is_file()])
+    for name in names:
+        files = [file for file in chosen(named[name], listed) if (ROOT / file).is_file()]
+        if "--fix" in sys.argv and named[name].fix:
+            run(named[name], files, is_fix=True)
+        code, told = run(named[name], files)
         print("\n".join(told.splitlines()[-100:]) or f"{name}: no problem", flush=True)
         failed += code != 0
-    print(f"{len(sys.argv) - 1 - failed} passed, {failed} failed")
+    print(f"{len(names) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

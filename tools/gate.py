@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The parts of the gate, each with its budget (.ci/budget.txt); run by .ci/run. The last line is `N passed, N failed` over all parts.
+"""The parts of the gate, each with its budget (.ci/budget.txt); run by .ci/run. The last line is `N passed, N failed`
+over all parts.
 
-A red gate shows everything that is red where that is cheap: the parts up to isa run whatever the result of the others. Sanitizers
-and mutations, which say little about a tree whose tests fail, run only when all before them passed: a sample that the commit draws, what
-the change touches first (draw.py), of which nothing is begun shortly before the 45 minutes of the gate are over. A part
-counts as the tests in its own last line, or else as one. It also fails when it ran nothing, used more CPU time than its
-budget, or took ten minutes of wall time more than its budget (a hang). A budget is in minutes of the reference processor: where a
-compiler takes longer, it grows by as much. Whatever was not run (a skipped test, a mutation for another processor, what is not in the
-sample) is listed before the last line, with its reason. The commit of a green gate is remembered (refs/gate/passed): ./test --changed counts from it.
+A red gate shows everything that is red where that is cheap: the parts up to isa run whatever the result of the others.
+Sanitizers and mutations, which say little about a tree whose tests fail, run only when all before them passed: a sample
+that the commit draws, what the change touches first (draw.py), of which nothing is begun shortly before the 45 minutes
+of the gate are over. A part counts as the tests in its own last line, or else as one. It also fails when it ran
+nothing, used more CPU time than its budget, or took ten minutes of wall time more than its budget (a hang). A budget is
+in minutes of the reference processor: where a compiler takes longer, it grows by as much. Whatever was not run (a
+skipped test, a mutation for another processor, what is not in the sample) is listed before the last line, with its
+reason. The commit of a green gate is remembered (refs/gate/passed): ./test --changed counts from it.
 
-A compiler cache keeps the presets, the mutations and the next gate on this machine from compiling the same source twice: in DEBERTA_GATE_CACHE, by default
-~/.cache/deberta/ccache. An entry is found by the bytes of the source, of all that it includes and of the compiler, and by the options; paths within the checkout do
-not count. A gate with an empty cache keeps the time too."""
+A compiler cache keeps the presets, the mutations and the next gate on this machine from compiling the same source
+twice: in DEBERTA_GATE_CACHE, by default ~/.cache/deberta/ccache. An entry is found by the bytes of the source, of all
+that it includes and of the compiler, and by the options; paths within the checkout do not count. A gate with an empty
+cache keeps the time too."""
 import dataclasses
 import math
 import os
@@ -30,7 +33,8 @@ BUDGET_MINUTES = 52    # of CPU time that the parts with a budget may get; 2 cor
 GATE_MINUTES = 45      # of wall time: of the samples nothing is begun afterwards
 LIMIT_MINUTES = 60     # of wall time, for all parts: the gate hangs
 SLACK_MINUTES = 10     # of wall time that a part may spend waiting
-REFERENCE_SECONDS = 7  # of CPU time that compile_seconds() takes on a Zen 4 (AMD EPYC, family 25 model 17) with g++ 12.2
+# CPU time that compile_seconds() takes on a Zen 4 (AMD EPYC, family 25 model 17) with g++ 12.2.
+REFERENCE_SECONDS = 7
 SANITIZED = "8 10"      # rooms' programs and files of Python tests in the sample
 MUTATED = 48           # rows in the sample
 
@@ -39,13 +43,17 @@ MUTATED = 48           # rows in the sample
 class Part:
     name: str
     command: str
-    leaves: float | None = None  # it begins nothing more ({until}) when only so many minutes of the gate are left; not run when a part before it failed
-    needs: float = 0             # it is not begun with less than so many minutes of the reference processor: until its first result, with an empty compiler cache
+    # It begins nothing more ({until}) when only so many minutes of the gate are left, and is not run when a part before
+    # it failed.
+    leaves: float | None = None
+    # It is not begun with less than so many minutes of the reference processor: what its first result takes with an
+    # empty compiler cache.
+    needs: float = 0
 
 
 PARTS = [
     Part("format", "python3 tools/checks.py format"),
-    Part("layers", "python3 tools/checks.py layers comments errors mutations shell"),
+    Part("layers", "python3 tools/checks.py layers comments errors mutations shell web"),
     Part("build-product", "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta"),
     Part("tests", "./test all"),
     Part("docs", "python3 tools/checks.py python pages goldens 'tables of plans'"),
@@ -88,7 +96,8 @@ def compile_seconds() -> float:
     for compiler in compilers:
         compiler.stdin.write(source)
         compiler.stdin.close()
-    if any([compiler.wait() for compiler in compilers]):
+    codes = [compiler.wait() for compiler in compilers]
+    if any(codes):
         raise SystemExit("gate: g++ does not compile a program with nlohmann/json.hpp\n0 passed, 1 failed")
     return (processor_minutes() - before) * 60
 
@@ -112,12 +121,14 @@ def over_budget(used: float, budget: float) -> str:
     if used <= budget:
         return ""
     slowness = slowness_now()
-    print(f"gate: a compiler takes {slowness:.2f} times as long as on the reference processor: {budget * slowness:.1f} minutes instead of {budget:g}")
+    print(f"gate: a compiler takes {slowness:.2f} times as long as on the reference processor: "
+          f"{budget * slowness:.1f} minutes instead of {budget:g}")
     return "OVER BUDGET" if used > budget * slowness else ""
 
 
 def run_part(part: Part, budget: float, limit: float, root: pathlib.Path, until: float) -> Tally:
-    """budget: minutes of CPU time, infinite for what fills the gate's time; limit: minutes of wall time; until: Unix time."""
+    """budget: minutes of CPU time, infinite for what fills the gate's time; limit: minutes of wall time; until: Unix
+    time."""
     command = part.command.replace("{until}", f"{until:.0f}")
     print(f"== {part.name}: {command}", flush=True)
     begin, used = time.monotonic(), processor_minutes()
@@ -133,7 +144,8 @@ def run_part(part: Part, budget: float, limit: float, root: pathlib.Path, until:
         wrong.append(error)
     tally.failed = max(tally.failed, 1) if code is None else tally.failed + len(wrong)
     said = "".join(f", {words}" for words in wrong)
-    print(f"== {part.name}: {used:.1f} {f'of {budget:g} ' if budget < math.inf else ''}minutes of the processor, {minutes:.1f} by the clock, "
+    print(f"== {part.name}: {used:.1f} {f'of {budget:g} ' if budget < math.inf else ''}minutes of the processor, "
+          f"{minutes:.1f} by the clock, "
           f"{tally.passed} passed, {tally.failed} failed{said}", flush=True)
     return tally
 
@@ -200,7 +212,8 @@ def main() -> int:
     os.environ["CONFIGURE_FLAGS"] = "-DDEBERTA_WERROR=ON -DDEBERTA_UNITY=ON"
     os.environ |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": compiler_cache(), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "CCACHE_MAXSIZE": "3G",
                    "CCACHE_COMPILERCHECK": "content",
-                   "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}  # required for precompiled headers
+                   # required for precompiled headers
+                   "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
     if run_parts(PARTS, budgets, ROOT).failed:
         return 1
     remember(ROOT)

@@ -1,9 +1,12 @@
-// Puts the style sheet, the scripts and the data into the page itself, so that it needs no other file.
+// Puts the style sheet, the modules and the data into the page itself, so that it needs no other file.
 #include "cli/explorer_page.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "web/files.h"
 
@@ -24,16 +27,23 @@ void replace(std::string& text, std::string_view old, const std::string& with) {
   text.replace(text.find(old), old.size(), with);
 }
 
-// Takes the next <script ... src="explorer/NAME"></script> out of the page, and returns the file's text; "" if there is
-// none.
-std::string take_script(std::string& page) {
-  constexpr std::string_view kBegin = "<script defer src=\"explorer/", kEnd = "\"></script>\n";
-  const size_t at = page.find(kBegin);
-  if (at == std::string::npos) return "";
-  const size_t name = at + kBegin.size(), end = page.find(kEnd, at);
-  std::string script = text_of(page.substr(name, end - name));
-  page.erase(at, end + kEnd.size() - at);
-  return script;
+// Appends a module behind those that it imports, each once: all are one then, which imports and exports nothing. An
+// import stands on a line of its own, and no two modules of a page have a name in common (tools/check_web.py).
+void append_module(const std::string& name, std::vector<std::string>& done, std::string& script) {
+  constexpr std::string_view kImport = "import ", kExport = "export ", kFrom = " from \"./";
+  if (std::find(done.begin(), done.end(), name) != done.end()) return;
+  done.push_back(name);
+  std::string own;
+  std::istringstream lines(text_of(name));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kImport)) {
+      const size_t from = line.find(kFrom) + kFrom.size();
+      append_module(line.substr(from, line.rfind('"') - from), done, script);
+    } else {
+      own += line.substr(line.starts_with(kExport) ? kExport.size() : 0) + "\n";
+    }
+  }
+  script += own;
 }
 
 }  // namespace
@@ -45,9 +55,13 @@ std::string explorer_page(const Json& data) {
   std::string page = text_of("explorer.html");
   replace(page, "<link rel=\"stylesheet\" href=\"explorer/explorer.css\">",
           fmt::format("{}<style>\n{}</style>", kPolicy, text_of("explorer.css")));
-  std::string scripts = "<script type=\"application/json\" id=\"data\">" + escape_markup(data.dump()) + "</script>\n";
-  for (std::string script; !(script = take_script(page)).empty();) scripts += "<script>\n" + script + "</script>\n";
-  replace(page, "</body>", scripts + "</body>");
+  std::vector<std::string> done;
+  std::string module = "<script type=\"module\">\n";
+  append_module("explorer.js", done, module);
+  const std::string json =
+      "<script type=\"application/json\" id=\"data\">" + escape_markup(data.dump()) + "</script>\n";
+  replace(page, "<script type=\"module\" src=\"explorer/explorer.js\"></script>\n", "");
+  replace(page, "</body>", json + module + "</script>\n</body>");
   return page;
 }
 

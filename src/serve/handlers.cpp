@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "deberta/library.h"
 #include "heads/head_facts.h"
 #include "serve/server_state.h"
@@ -37,7 +39,7 @@ Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest&
 namespace gets {
 namespace {
 
-constexpr std::string_view kKeyScript = "key.js";  // of every page
+constexpr std::string_view kSharedScripts[] = {"api.js", "dom.js"};  // of every page
 
 // A page, and what its browser may load for it: the server's own files.
 HttpResponse page_response(const RouteMatch& match) {
@@ -45,7 +47,10 @@ HttpResponse page_response(const RouteMatch& match) {
   const std::string_view path = match.route->path.substr(1);
   const std::string page(path.substr(0, path.find('/')));
   std::string name = page.find('.') != std::string::npos ? page : page + ".html";
-  if (!match.file.empty()) name = match.file.starts_with(page) || match.file == kKeyScript ? match.file : "";
+  if (!match.file.empty()) {
+    const bool is_shared = std::ranges::find(kSharedScripts, match.file) != std::end(kSharedScripts);
+    name = match.file.starts_with(page) || is_shared ? match.file : "";
+  }
   const web::File* file = web::find_file(name);
   if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
   return {

@@ -1,114 +1,172 @@
 // The model's own task, and which words of the text its answer depends on.
-(() => {
-  const { element } = explorer;
-  const POST = async (path, model, body) => {
-    const response = await askServer(path, { method: "POST", headers: { "content-type": "application/json", "x-model": model }, body: JSON.stringify(body) });
-    const told = await response.json();
-    if (!response.ok) throw new Error(told.error);
-    return told;
-  };
+import { askJson } from "./api.js";
+import { element, note } from "./dom.js";
+import { cssOf, inkOn, paletteOf } from "./explorer-colours.js";
 
-  const labels = (rows) => {
-    const table = element("table");
-    for (const { label, score } of rows) {
-      const bar = element("span", { className: "bar" });
-      bar.style.width = `${Math.max(0, Math.min(1, score)) * 12}rem`;
-      table.append(element("tr", {}, element("td", { textContent: label }), element("td", { className: "number", textContent: score.toFixed(4) }), element("td", {}, bar)));
-    }
-    return table;
-  };
-
-  // The text with parts of it coloured. spans: [{ start, end, text, strength, title }] in code points, in order.
-  const coloured = (text, spans, palette) => {
-    const points = [...text], line = element("p", { className: "tokens" });
-    let at = 0;
-    for (const { start, end, strength, note } of spans) {
-      if (start > at) line.append(points.slice(at, start).join(""));
-      const colour = palette[Math.round(Math.max(0, Math.min(1, strength)) * 255)];
-      const mark = element("span", { className: "token", textContent: points.slice(start, end).join(""), title: note });
-      mark.style.background = explorer.css(colour);
-      mark.style.color = explorer.inkOn(colour);
-      line.append(mark);
-      at = end;
-    }
-    line.append(points.slice(at).join(""));
-    return line;
-  };
-
-  const table = (head, rows) => {
-    const made = element("table", {}, element("tr", {}, ...head.map((name) => element("th", { textContent: name }))));
-    made.append(...rows.map((row) => element("tr", {}, ...row.map((value) => element("td", { textContent: typeof value === "number" ? value.toFixed(4) : value })))));
-    return made;
-  };
-
-  const SHOW = {
-    "text-classification": async (state) => {
-      const rows = await POST("predict", state.model, { inputs: state.second ? [[state.text, state.second]] : state.text });
-      return [labels(state.second ? rows[0] : rows)];
-    },
-    "token-classification": async (state) => {
-      const found = await POST(`models/${state.model}`, state.model, { inputs: state.text, parameters: { aggregation_strategy: "first" } });
-      const palette = explorer.palette("terms", explorer.isDark());
-      return [coloured(state.text, found.map((one) => ({ ...one, strength: 0.5 + one.score / 2, note: `${one.entity_group} ${one.score.toFixed(3)}` })), palette), table(["entity", "text", "score"], found.map((one) => [one.entity_group, one.word, one.score]))];
-    },
-    "fill-mask": async (state) => {
-      const text = state.text.includes("[MASK]") ? state.text : `${state.text} [MASK]`, found = await POST(`models/${state.model}`, state.model, { inputs: text, parameters: { top_k: 8 } });
-      return (Array.isArray(found[0]) ? found : [found]).flatMap((words, i) => [element("h2", { textContent: `[MASK] ${i + 1}` }), labels(words.map((one) => ({ label: one.token_str, score: one.score })))]);
-    },
-    "replaced-token-detection": async (state) => {
-      const found = await POST(`models/${state.model}`, state.model, { inputs: state.text }), tokens = found.tokens || found;
-      return [coloured(state.text, tokens.filter((one) => one.start !== null && one.end !== null).map((one) => ({ ...one, strength: 0.5 + one.score / 2, note: one.score.toFixed(3) })), explorer.palette("terms", explorer.isDark())),
-        element("p", { className: "note", textContent: "Orange: the model takes the word for one that was put in the place of another." })];
-    },
-    "question-answering": async (state) => {
-      const found = await POST(`models/${state.model}`, state.model, { inputs: { question: state.text, context: state.second }, parameters: { top_k: 3 } }), answers = Array.isArray(found) ? found : [found];
-      return [table(["answer", "score"], answers.map((one) => [one.answer, one.score]))];
-    },
-    "feature-extraction": async (state) => {
-      if (!state.second) return [element("p", { textContent: "A second text shows how alike the two are." })];
-      const [cosine] = await POST("similarity", state.model, { inputs: { source_sentence: state.text, sentences: [state.second] } });
-      return [element("p", { textContent: `cosine ${cosine.toFixed(4)}` })];
-    },
-  };
-  SHOW["text-ranking"] = async (state) => [table(["document", "score"], (await POST("rerank", state.model, { query: state.text, texts: [state.second || ""] })).map((one) => [state.second, one.score]))];
-
-  explorer.taskView = async (place, state) => {
-    const show = SHOW[state.task];
-    place.replaceChildren(element("h2", { textContent: state.task }), ...(show ? await show(state) : [element("p", { textContent: `No view for ${state.task}.` })]));
-  };
-
-  // Each word left out in turn: how much the score of the first label falls.
-  explorer.wordsView = async (place, state) => {
-    const cls = await clsWeights(state), tokens = state.about.tokens.filter((one) => !one.special && one.segment === 0), most = Math.max(...tokens.map((one) => cls[one.index]), 1e-9);
-    const read = coloured(state.text, tokens.map((one) => ({ ...one, strength: 0.5 + cls[one.index] / (2 * most), note: cls[one.index].toFixed(4) })), explorer.palette("terms", explorer.isDark()));
-    const parts = [element("h2", { textContent: "Weights of the first token in the last layer, mean over heads" }), read];
-    const found = state.source.data ? state.source.data.occlusion : state.task === "text-classification" ? await occlusion(state) : null;
-    parts.unshift(...(found ? occlusionView(found, state.text) : [element("p", { textContent: "Leaving words out needs a model of labels." })]));
-    place.replaceChildren(...parts, element("p", { className: "note", textContent: "Attention is not an explanation. The first line changes the text and looks at the answer; the second is what heads read, which may matter or not." }));
-  };
-
-  async function occlusion(state) {
-    const words = [...state.text.matchAll(/\S+/gu)].map((match) => ({ start: [...state.text.slice(0, match.index)].length, end: [...state.text.slice(0, match.index + match[0].length)].length }));
-    const points = [...state.text], without = words.map(({ start, end }) => points.slice(0, start).concat(points.slice(end)).join("") || " ");
-    const inputs = [state.text, ...without].map((text) => state.second ? [text, state.second] : [text]);
-    const [whole, ...others] = await POST("predict", state.model, { inputs });
-    const { label, score } = whole[0];
-    return { label, score, words: words.map((one, i) => ({ ...one, fall: score - others[i].find((row) => row.label === label).score })) };
+function labels(rows) {
+  const table = element("table");
+  for (const { label, score } of rows) {
+    const bar = element("span", { className: "bar" });
+    bar.style.width = `${Math.max(0, Math.min(1, score)) * 12}rem`;
+    table.append(element("tr", {},
+      element("td", { textContent: label }),
+      element("td", { className: "number", textContent: score.toFixed(4) }),
+      element("td", {}, bar)));
   }
+  return table;
+}
 
-  function occlusionView({ label, score, words }, text) {
-    const most = Math.max(...words.map((one) => Math.abs(one.fall)), 1e-9);
-    const line = coloured(text, words.map((one) => ({ ...one, strength: 0.5 + one.fall / (2 * most), note: one.fall.toFixed(4) })), explorer.palette("terms", explorer.isDark()));
-    line.id = "occlusion";
-    return [element("h2", { textContent: `How much ${label} (${score.toFixed(4)}) loses without each word` }), line, element("p", { className: "note", textContent: "Orange: without the word the score falls. Blue: it rises." })];
+// The text with parts of it coloured. spans: [{ start, end, strength, note }] in code points, in order.
+function coloured(text, spans) {
+  const palette = paletteOf("terms"), points = [...text], line = element("p", { className: "tokens" });
+  let at = 0;
+  for (const { start, end, strength, note } of spans) {
+    if (start > at) line.append(points.slice(at, start).join(""));
+    const colour = palette[Math.round(Math.max(0, Math.min(1, strength)) * 255)];
+    const words = points.slice(start, end).join("");
+    const mark = element("span", { className: "token", textContent: words, title: note });
+    mark.style.background = cssOf(colour);
+    mark.style.color = inkOn(colour);
+    line.append(mark);
+    at = end;
   }
+  line.append(points.slice(at).join(""));
+  return line;
+}
 
-  async function clsWeights(state) {
-    const T = state.about.tokens.length, total = new Float32Array(T);
-    for (let head = 0; head < state.about.heads; ++head) {
-      const weights = await state.source.term(state.about.layers, head, "softmax");
-      for (let j = 0; j < T; ++j) total[j] += weights[j] / state.about.heads;
-    }
-    return total;
+function tableOf(head, rows) {
+  const cell = (value) => element("td", { textContent: typeof value === "number" ? value.toFixed(4) : value });
+  return element("table", {},
+    element("tr", {}, ...head.map((name) => element("th", { textContent: name }))),
+    ...rows.map((row) => element("tr", {}, ...row.map(cell))));
+}
+
+// What the model's route answers.
+const answersOf = (state, body) => askJson(`models/${state.model}`, body, state.model);
+
+async function showLabels(state) {
+  const inputs = state.second ? [[state.text, state.second]] : state.text;
+  const rows = await askJson("predict", { inputs }, state.model);
+  return [labels(state.second ? rows[0] : rows)];
+}
+
+async function showEntities(state) {
+  const parameters = { aggregation_strategy: "first" };
+  const found = await answersOf(state, { inputs: state.text, parameters });
+  const spans = found.map((one) =>
+    ({ ...one, strength: 0.5 + one.score / 2, note: `${one.entity_group} ${one.score.toFixed(3)}` }));
+  const rows = found.map((one) => [one.entity_group, one.word, one.score]);
+  return [coloured(state.text, spans), tableOf(["entity", "text", "score"], rows)];
+}
+
+async function showMasks(state) {
+  const inputs = state.text.includes("[MASK]") ? state.text : `${state.text} [MASK]`;
+  const found = await answersOf(state, { inputs, parameters: { top_k: 8 } });
+  return (Array.isArray(found[0]) ? found : [found]).flatMap((words, i) => [
+    element("h2", { textContent: `[MASK] ${i + 1}` }),
+    labels(words.map((one) => ({ label: one.token_str, score: one.score }))),
+  ]);
+}
+
+async function showReplaced(state) {
+  const found = await answersOf(state, { inputs: state.text });
+  const tokens = (found.tokens || found).filter((one) => one.start !== null && one.end !== null);
+  const spans = tokens.map((one) => ({ ...one, strength: 0.5 + one.score / 2, note: one.score.toFixed(3) }));
+  return [coloured(state.text, spans),
+    note("Orange: the model takes the word for one that was put in the place of another.")];
+}
+
+async function showAnswers(state) {
+  const inputs = { question: state.text, context: state.second };
+  const found = await answersOf(state, { inputs, parameters: { top_k: 3 } });
+  const answers = Array.isArray(found) ? found : [found];
+  return [tableOf(["answer", "score"], answers.map((one) => [one.answer, one.score]))];
+}
+
+async function showCosine(state) {
+  if (!state.second) return [element("p", { textContent: "A second text shows how alike the two are." })];
+  const inputs = { source_sentence: state.text, sentences: [state.second] };
+  const [cosine] = await askJson("similarity", { inputs }, state.model);
+  return [element("p", { textContent: `cosine ${cosine.toFixed(4)}` })];
+}
+
+async function showRanking(state) {
+  const found = await askJson("rerank", { query: state.text, texts: [state.second || ""] }, state.model);
+  return [tableOf(["document", "score"], found.map((one) => [state.second, one.score]))];
+}
+
+const SHOW = {
+  "text-classification": showLabels,
+  "token-classification": showEntities,
+  "fill-mask": showMasks,
+  "replaced-token-detection": showReplaced,
+  "question-answering": showAnswers,
+  "feature-extraction": showCosine,
+  "text-ranking": showRanking,
+};
+
+export async function taskView(place, state) {
+  const show = SHOW[state.task];
+  const parts = show ? await show(state) : [element("p", { textContent: `No view for ${state.task}.` })];
+  place.replaceChildren(element("h2", { textContent: state.task }), ...parts);
+}
+
+// Each word left out in turn: how much the score of the first label falls.
+export async function wordsView(place, state) {
+  const weights = await firstTokenView(state), found = await fallsOf(state);
+  place.replaceChildren(
+    ...(found ? fallsView(found, state.text)
+      : [element("p", { textContent: "Leaving words out needs a model of labels." })]),
+    ...weights,
+    note("Attention is not an explanation. The first line changes the text and looks at the answer; the second is " +
+      "what heads read, which may matter or not."));
+}
+
+async function firstTokenView(state) {
+  const weights = await firstTokenWeights(state);
+  const tokens = state.about.tokens.filter((one) => !one.special && one.segment === 0);
+  const most = Math.max(...tokens.map((one) => weights[one.index]), 1e-9);
+  const spans = tokens.map((one) => {
+    const weight = weights[one.index];
+    return { ...one, strength: 0.5 + weight / (2 * most), note: weight.toFixed(4) };
+  });
+  return [element("h2", { textContent: "Weights of the first token in the last layer, mean over heads" }),
+    coloured(state.text, spans)];
+}
+
+async function firstTokenWeights(state) {
+  const T = state.about.tokens.length, total = new Float32Array(T);
+  for (let head = 0; head < state.about.heads; ++head) {
+    const weights = await state.source.term(state.about.layers, head, "softmax");
+    for (let j = 0; j < T; ++j) total[j] += weights[j] / state.about.heads;
   }
-})();
+  return total;
+}
+
+// { label, score, words: [{ start, end, fall }] }, or null of a model without labels.
+async function fallsOf(state) {
+  if (state.source.data) return state.source.data.occlusion;
+  return state.task === "text-classification" ? askFalls(state) : null;
+}
+
+async function askFalls(state) {
+  const lengthOf = (end) => [...state.text.slice(0, end)].length; // in code points
+  const words = [...state.text.matchAll(/\S+/gu)].map((match) =>
+    ({ start: lengthOf(match.index), end: lengthOf(match.index + match[0].length) }));
+  const points = [...state.text];
+  const without = words.map(({ start, end }) => points.slice(0, start).concat(points.slice(end)).join("") || " ");
+  const inputs = [state.text, ...without].map((text) => state.second ? [text, state.second] : [text]);
+  const [whole, ...others] = await askJson("predict", { inputs }, state.model);
+  const { label, score } = whole[0];
+  const fallOf = (rows) => score - rows.find((row) => row.label === label).score;
+  return { label, score, words: words.map((one, i) => ({ ...one, fall: fallOf(others[i]) })) };
+}
+
+function fallsView({ label, score, words }, text) {
+  const most = Math.max(...words.map((one) => Math.abs(one.fall)), 1e-9);
+  const line = coloured(text, words.map((one) =>
+    ({ ...one, strength: 0.5 + one.fall / (2 * most), note: one.fall.toFixed(4) })));
+  line.id = "occlusion";
+  return [element("h2", { textContent: `How much ${label} (${score.toFixed(4)}) loses without each word` }), line,
+    note("Orange: without the word the score falls. Blue: it rises.")];
+}

@@ -1,109 +1,177 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
-(() => {
-  const at = (id) => document.getElementById(id);
-  const source = explorer.makeSource(), isFile = source.data !== undefined;
-  const VIEWS = { task: explorer.taskView, matrix: explorer.matrixView, distance: explorer.distanceView, heads: explorer.headsView, words: explorer.wordsView };
-  if (isFile) delete VIEWS.task; // the model is not here
-  const [firstView] = Object.keys(VIEWS);
-  const TERMS = ["c2c", "c2p", "p2c", "sum", "softmax"];
-  const state = { view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [], source, about: null, task: "" };
-  let models = [], turn = 0;
+import { element } from "./dom.js";
+import { makeSource } from "./explorer-source.js";
+import { taskView, wordsView } from "./explorer-tasks.js";
+import { distanceView, headsView, matrixView } from "./explorer-views.js";
 
-  const say = (text, isBad = false) => { at("status").textContent = text; at("status").className = isBad ? "bad" : ""; };
-  const needsTerms = () => state.view !== "task";
+const byId = (id) => document.getElementById(id);
 
-  function readAddress() {
-    const given = new URLSearchParams(location.hash.slice(1));
-    for (const key of isFile ? ["view", "term", "order"] : ["view", "model", "text", "second", "term", "order"]) if (given.has(key)) state[key] = given.get(key);
-    for (const key of ["layer", "head"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
-    state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS.includes(name));
-    if (!(state.view in VIEWS)) state.view = firstView;
-    if (!TERMS.includes(state.term)) state.term = "softmax";
+const source = makeSource(), isFile = source.data !== undefined;
+const VIEWS = { task: taskView, matrix: matrixView, distance: distanceView, heads: headsView, words: wordsView };
+if (isFile) delete VIEWS.task; // the model is not here
+const [firstView] = Object.keys(VIEWS);
+const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
+const CHOSEN_IN_ADDRESS = ["view", "term", "order", ...(isFile ? [] : ["model", "text", "second"])];
+const EXAMPLES = {
+  "fill-mask": "The capital of France is [MASK] .",
+  "text-classification": "a gorgeous , witty , seductive movie .",
+  "token-classification": "Ada Lovelace was born in London .",
+  "replaced-token-detection": "The capital of France is bread .",
+};
+const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
+
+const state = {
+  view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [],
+  source, about: null, task: "",
+};
+let models = [], turn = 0;
+
+function say(text, isBad = false) {
+  byId("status").textContent = text;
+  byId("status").className = isBad ? "bad" : "";
+}
+
+const needsTerms = () => state.view !== "task";
+const modelOf = (name) => models.find((one) => one.name === name);
+const taskOf = (name) => (modelOf(name) || {}).task;
+
+// ---- the address
+
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const key of CHOSEN_IN_ADDRESS) if (given.has(key)) state[key] = given.get(key);
+  for (const key of ["layer", "head"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
+  state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS_SHOWN.includes(name));
+  if (!(state.view in VIEWS)) state.view = firstView;
+  if (!TERMS_SHOWN.includes(state.term)) state.term = "softmax";
+}
+
+function writeAddress() {
+  const { view, model, text, second, layer, head, term, order, dropped } = state;
+  const fields = new URLSearchParams({
+    view, model, text, ...(second ? { second } : {}), layer, head, term, order,
+    ...(dropped.length ? { without: dropped.join(",") } : {}),
+  });
+  history.replaceState(null, "", `#${fields}`);
+}
+
+// ---- what is shown
+
+function showTabs() {
+  for (const tab of document.querySelectorAll("[role=tab]:not([hidden])")) {
+    const isChosen = tab.dataset.view === state.view;
+    tab.setAttribute("aria-selected", String(isChosen));
+    tab.tabIndex = isChosen ? 0 : -1;
+    byId(`view-${tab.dataset.view}`).hidden = !isChosen;
   }
-  function writeAddress() {
-    const { view, model, text, second, layer, head, term, order } = state;
-    const fields = new URLSearchParams({ view, model, text, ...(second ? { second } : {}), layer, head, term, order, ...(state.dropped.length ? { without: state.dropped.join(",") } : {}) });
-    history.replaceState(null, "", `#${fields}`);
+}
+
+function summary() {
+  if (!needsTerms()) return "";
+  const { tokens, layers, heads } = state.about;
+  return `${tokens.length} tokens, ${layers} layers of ${heads} heads`;
+}
+
+// Draws the view; a later change overtakes it.
+async function redraw(change = {}) {
+  Object.assign(state, change);
+  const mine = ++turn;
+  showTabs();
+  writeAddress();
+  if (!state.text) return say("Give a text.");
+  say("…");
+  try {
+    if (needsTerms() && state.about === null) await explain();
+    if (mine !== turn) return;
+    await VIEWS[state.view](byId(`view-${state.view}`), state, redraw);
+    if (mine === turn) say(summary());
+  } catch (error) {
+    if (mine === turn) say(error.message, true);
   }
+}
 
-  function showTabs() {
-    for (const tab of document.querySelectorAll("[role=tab]:not([hidden])")) {
-      const isChosen = tab.dataset.view === state.view;
-      tab.setAttribute("aria-selected", String(isChosen));
-      tab.tabIndex = isChosen ? 0 : -1;
-      at(`view-${tab.dataset.view}`).hidden = !isChosen;
-    }
+async function explain() {
+  state.source.model = state.model;
+  state.about = await state.source.explain(state.text, state.second);
+  state.about.tokens.forEach((token, index) => { token.index = index; });
+  state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
+  state.head = Math.min(state.head, state.about.heads - 1);
+  if (!state.about.terms.includes(state.term) && !["sum", "softmax"].includes(state.term)) state.term = "softmax";
+}
+
+function readForm() {
+  const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
+  Object.assign(state, { model, text, second, about: null, task: taskOf(model) || "" });
+  redraw();
+}
+
+// ---- keys
+
+function stepView(step) {
+  const names = Object.keys(VIEWS);
+  redraw({ view: names[(names.indexOf(state.view) + step + names.length) % names.length] });
+}
+
+function stepHead([what, step]) {
+  const [low, high] = what === "head" ? [0, state.about.heads - 1] : [1, state.about.layers];
+  redraw({ [what]: Math.min(high, Math.max(low, state[what] + step)) });
+}
+
+function onKey(event) {
+  if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const about = state.about;
+  if (event.key === "[" || event.key === "]") {
+    stepView(event.key === "]" ? 1 : -1);
+  } else if (about && STEPS[event.key]) {
+    event.preventDefault();
+    stepHead(STEPS[event.key]);
+  } else if (about && /^[1-5]$/.test(event.key)) {
+    const terms = [...about.terms, "sum", "softmax"];
+    redraw({ term: terms[Math.min(+event.key, terms.length) - 1], dropped: [] });
   }
+}
 
-  // Draws the view; a later change overtakes it.
-  async function redraw(change = {}) {
-    Object.assign(state, change);
-    const mine = ++turn;
-    showTabs();
-    writeAddress();
-    if (!state.text) return say("Give a text.");
-    say("…");
-    try {
-      if (needsTerms() && state.about === null) await explain();
-      if (mine !== turn) return;
-      await VIEWS[state.view](at(`view-${state.view}`), state, redraw);
-      if (mine === turn) say(needsTerms() ? `${state.about.tokens.length} tokens, ${state.about.layers} layers of ${state.about.heads} heads` : "");
-    } catch (error) {
-      if (mine === turn) say(error.message, true);
-    }
-  }
+// ---- the beginning
 
-  async function explain() {
-    state.source.model = state.model;
-    state.about = await state.source.explain(state.text, state.second);
-    state.about.tokens.forEach((token, index) => { token.index = index; });
-    state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
-    state.head = Math.min(state.head, state.about.heads - 1);
-    if (!state.about.terms.includes(state.term) && !["sum", "softmax"].includes(state.term)) state.term = "softmax";
-  }
+function onModel() {
+  const task = taskOf(byId("model").value);
+  if (Object.values(EXAMPLES).includes(byId("text").value) && EXAMPLES[task]) byId("text").value = EXAMPLES[task];
+  readForm();
+}
 
-  function read() {
-    Object.assign(state, { model: at("model").value, text: at("text").value, second: at("second").value, about: null });
-    state.task = (models.find((one) => one.name === state.model) || {}).task || "";
-    redraw();
-  }
+function listen() {
+  byId("model").addEventListener("change", onModel);
+  byId("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    readForm();
+  });
+  for (const tab of document.querySelectorAll("[role=tab]"))
+    tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
+  document.addEventListener("keydown", onKey);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+}
 
-  const EXAMPLES = { "fill-mask": "The capital of France is [MASK] .", "text-classification": "a gorgeous , witty , seductive movie .", "token-classification": "Ada Lovelace was born in London .", "replaced-token-detection": "The capital of France is bread ." };
+// A file shows its one text.
+function showFile() {
+  byId("text").value = source.data.text;
+  byId("second").value = source.data.second;
+  byId("tab-task").hidden = byId("view-task").hidden = true;
+  for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
+}
 
-  function onKey(event) {
-    if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
-    const names = Object.keys(VIEWS), about = state.about, step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] }[event.key];
-    if (event.key === "[" || event.key === "]") redraw({ view: names[(names.indexOf(state.view) + (event.key === "]" ? 1 : names.length - 1)) % names.length] });
-    else if (about && step) {
-      event.preventDefault();
-      const [low, high] = step[0] === "head" ? [0, about.heads - 1] : [1, about.layers];
-      redraw({ [step[0]]: Math.min(high, Math.max(low, state[step[0]] + step[1])) });
-    } else if (about && /^[1-5]$/.test(event.key)) redraw({ term: [...about.terms, "sum", "softmax"][Math.min(+event.key, about.terms.length + 2) - 1], dropped: [] });
-  }
+async function main() {
+  readAddress();
+  models = await state.source.models();
+  byId("model").append(...models.map(({ name }) =>
+    element("option", { textContent: name, selected: name === state.model })));
+  const first = modelOf(state.model) || models[0];
+  byId("text").value = state.text || EXAMPLES[first.task] || byId("text").value;
+  byId("second").value = state.second;
+  if (isFile) showFile();
+  listen();
+  if (state.model && !isFile && first.name !== state.model)
+    return say(`There is no model ${state.model} here: choose one, and run.`, true);
+  readForm();
+}
 
-  async function main() {
-    readAddress();
-    models = await state.source.models();
-    at("model").append(...models.map((one) => explorer.element("option", { textContent: one.name, selected: one.name === state.model })));
-    at("model").addEventListener("change", () => {
-      const task = (models.find((one) => one.name === at("model").value) || {}).task;
-      if (Object.values(EXAMPLES).includes(at("text").value) && EXAMPLES[task]) at("text").value = EXAMPLES[task];
-      read();
-    });
-    const first = models.find((one) => one.name === state.model) || models[0];
-    at("text").value = isFile ? source.data.text : state.text || EXAMPLES[first.task] || at("text").value;
-    at("second").value = isFile ? source.data.second : state.second;
-    at("ask").addEventListener("submit", (event) => { event.preventDefault(); read(); });
-    for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
-    document.addEventListener("keydown", onKey);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
-    if (isFile) {
-      at("tab-task").hidden = at("view-task").hidden = true;
-      for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
-    }
-    if (state.model && !isFile && first.name !== state.model) return say(`There is no model ${state.model} here: choose one, and run.`, true);
-    read();
-  }
-
-  main().catch((error) => say(error.message, true));
-})();
+main().catch((error) => say(error.message, true));

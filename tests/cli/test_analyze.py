@@ -1,10 +1,12 @@
-"""analyze: figures of each head, and a page that needs no server. tests/serve/test_explorer.py opens such a page in a browser."""
+"""analyze: figures of each head, and a page that needs no server. tests/serve/test_explorer.py opens such a page in a
+browser."""
 import base64
 import json
 import re
 
 import numpy
 import pytest
+
 from models import make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film with 2 good parts"
@@ -16,8 +18,9 @@ def data_of(page):
 
 @pytest.fixture(scope="session")
 def page(sequence_model, tmp_path_factory):
-    from conftest import BINARY
     import subprocess
+
+    from conftest import BINARY
     path = tmp_path_factory.mktemp("page") / "page.html"
     subprocess.run([BINARY, "analyze", "-m", sequence_model, "--out", path, TEXT], check=True, capture_output=True)
     return path.read_text()
@@ -84,6 +87,13 @@ def test_a_page_says_what_the_answer_loses_without_each_word(deberta, sequence_m
 
 def test_a_page_asks_for_nothing(page):
     assert "default-src 'none'" in page and not re.search(r'(?:src|href)="(?!data:)', page)
+
+
+def test_the_scripts_of_a_page_are_one_module(page):
+    assert page.count("<script") == 2 and page.count('<script type="module">') == 1
+    module = page.partition('<script type="module">')[2]
+    assert not re.search(r"^\s*(?:import|export)\b", module, re.MULTILINE)
+    assert module.count("\nfunction element(") == module.count("\nasync function ask(") == 1  # each file once
 
 
 def test_no_text_can_end_the_script(deberta, sequence_model, tmp_path):

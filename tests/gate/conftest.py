@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 def repository(tmp_path):
     """A repository with this one's tools and nothing else."""
     (tmp_path / "tools").mkdir()
-    for name in ("run_tests.py", "rooms.py", "limits.py", "draw.py", "private_python.py", "fuzz.py", "gate.py", "check_layers.py", "check_comments.py", "mutate", "reach.py", "checks.py", "changed.py"):
+    for name in ("run_tests.py", "rooms.py", "limits.py", "draw.py", "private_python.py", "fuzz.py", "gate.py", "check_layers.py",
+                 "check_comments.py", "check_web.py", "mutate", "reach.py", "checks.py", "changed.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     (tmp_path / ".gitignore").write_text("build/\n")

@@ -1,4 +1,5 @@
-"""The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any other machine."""
+"""The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
+other machine."""
 import json
 import subprocess
 import time
@@ -6,13 +7,13 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy
 import pytest
-from conftest import BINARY, SECONDS, clean_environment
-from models import ROOT, read_safetensors, write_safetensors
-
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
+
+from conftest import BINARY, SECONDS, clean_environment
+from models import ROOT, read_safetensors, write_safetensors
 
 
 class Page:
@@ -53,7 +54,8 @@ class Page:
 
     def pixels(self):
         """A sum over the canvas that another picture does not have."""
-        return self.driver.execute_script("const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;")
+        return self.driver.execute_script("const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+                                          "c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;")
 
 
 @pytest.fixture
@@ -248,6 +250,12 @@ def test_256_tokens_of_a_file_are_drawn_in_time(page_file):
     made = page_file("replaced", "a " * 254)  # of a model with labels each word would be left out in turn
     assert made.at("#status").text.startswith("256 tokens")
     assert float(made.at("#matrix").get_attribute("data-milliseconds")) < 200
+
+
+def test_a_page_has_its_own_scripts_and_the_shared_ones(server):
+    for page, other in (("docs", "explorer"), ("explorer", "docs")):
+        found = {name: server.request("GET", f"/{page}/{name}.js")[0] for name in (page, "api", "dom", other)}
+        assert found == {page: 200, "api": 200, "dom": 200, other: 404}
 
 
 def test_the_page_of_routes(page):
