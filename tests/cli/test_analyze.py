@@ -61,7 +61,8 @@ def test_rows_of_a_file_and_pairs(deberta, sequence_model, tmp_path):
 def test_a_page_holds_the_terms_of_every_head(page, scores):
     data = data_of(page)
     tokens = len(data["about"]["tokens"])
-    assert data["about"]["terms"] == ["c2c", "c2p", "p2c"] and (data["about"]["layers"], data["about"]["heads"]) == (2, 2)
+    assert data["about"]["terms"] == ["c2c", "c2p", "p2c"]
+    assert (data["about"]["layers"], data["about"]["heads"]) == (2, 2)
     for name in ("c2c", "c2p", "p2c"):
         for index, text in enumerate(data["values"][name]):
             got = numpy.frombuffer(base64.b64decode(text), numpy.float16).reshape(tokens, tokens)

@@ -81,7 +81,8 @@ def test_lines_of_one_text_begin_with_the_number_of_its_row(deberta, tmp_path, v
     assert [line.split("\t")[0] for line in skipped[1:]] == ["1"] * count + ["3"] * count
     # Columns that tell rows apart take the place of the row number.
     kept = [line.split("\t") for line in deberta(*words, "--keep", "id", stdin=rows).stdout.splitlines()]
-    assert "\t".join(kept[0]) == ("input_id\t" if verb == "tokenize" else "id\t") + columns and [line[0] for line in kept[1:]] == ["x"] * count + ["y"] + ["z"] * count
+    assert "\t".join(kept[0]) == ("input_id\t" if verb == "tokenize" else "id\t") + columns
+    assert [line[0] for line in kept[1:]] == ["x"] * count + ["y"] + ["z"] * count
     assert [line[1:] for line in kept] == [line[1:] for line in lines]
     shown = deberta(*words, "-f", "table", stdin=rows).stdout.splitlines()
     assert shown[0].split()[0] == "row" and [line.split()[0] for line in shown[1:]] == [line[0] for line in lines[1:]]
@@ -102,7 +103,8 @@ def test_documents_of_a_query_begin_with_its_row(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence", labels=("score",))
     rows = '{"query": "q", "documents": ["a b", "c"]}\n{"query": "r", "documents": ["d"]}\n'
     lines = [line.split("\t") for line in deberta("rerank", "-m", model, "--input-format", "jsonl", stdin=rows).stdout.splitlines()]
-    assert lines[0] == ["row", "rank", "index", "score", "text", "note"] and [line[:2] for line in lines[1:]] == [["1", "1"], ["1", "2"], ["2", "1"]]
+    assert lines[0] == ["row", "rank", "index", "score", "text", "note"]
+    assert [line[:2] for line in lines[1:]] == [["1", "1"], ["1", "2"], ["2", "1"]]
 
 
 # ---- names
@@ -113,7 +115,8 @@ def test_what_is_kept_takes_no_name_of_the_answer(deberta, sequence_model):
     assert deberta(*words, stdin=table).stdout.splitlines()[0] == "input_label\tinput_input_score\tinput_score\tid\tlabel\tscore\tnote"
     assert deberta(*words, "-f", "csv", stdin=table).stdout.splitlines()[0] == "input_label,input_input_score,input_score,id,label,score,note"
     row = json.loads(deberta(*words, "-f", "jsonl", stdin=table).stdout)
-    assert [row[key] for key in ("input_label", "input_input_score", "input_score", "id")] == ["gold", "9", "8", "1"] and list(row)[-1] == "labels"
+    assert [row[key] for key in ("input_label", "input_input_score", "input_score", "id")] == ["gold", "9", "8", "1"]
+    assert list(row)[-1] == "labels"
 
 
 def test_a_kept_error_is_not_a_failed_row(deberta, sequence_model):
@@ -148,7 +151,8 @@ def test_digits_of_vectors_and_metrics(deberta, sequence_model, tmp_path):
         numbers = re.findall(r"-?\d+\.\d+(?:e-?\d+)?", deberta(*words, "-f", form, "x y").stdout)
         assert len(numbers) > 8 and all(significant(number) <= 2 for number in numbers)
     refused = deberta(*words, "-o", tmp_path / "v.npy", "x y")
-    assert refused.returncode == 2 and refused.stderr == f"--digits: expected answers as text, got -o {tmp_path}/v.npy\n"
+    assert refused.returncode == 2
+    assert refused.stderr == f"--digits: expected answers as text, got -o {tmp_path}/v.npy\n"
     (tmp_path / "gold.tsv").write_text("sentence\tlabel\na\t1\nb\t0\nc\t1\n")
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n1\t0\n2\t0\n")
     words = ("eval", "--task", "sst-2", tmp_path / "gold.tsv", "-p", tmp_path / "answers.tsv", "--bootstrap", "0", "--no-header", "--digits", "4")

@@ -54,9 +54,13 @@ def test_int8_runs_with_it_and_info_shows_it(deberta, sequence_model, calibrated
 
 def test_int8_without_it_exits_1_or_warns_once(deberta, sequence_model):
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "text", "another")
-    assert done.returncode == 1 and done.stdout == "" and "convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE" in done.stderr
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE" in done.stderr
     done = deberta("classify", "-m", sequence_model, "--dtype", "int8", "--allow-uncalibrated", "text", "another")
-    assert done.returncode == 0 and done.stderr.count("int8 without a calibration") == 1 and done.stderr.count("warning") == 1
+    assert done.returncode == 0
+    assert done.stderr.count("int8 without a calibration") == 1
+    assert done.stderr.count("warning") == 1
 
 
 def test_texts_come_in_the_forms_of_other_verbs(deberta, sequence_model, calibrated, tmp_path):
@@ -75,7 +79,8 @@ def test_the_report_says_what_was_made_and_verified(deberta, sequence_model, tmp
     assert done.returncode == 0, done.stderr
     about = {row["change"]: row["detail"] for row in map(json.loads, done.stdout.splitlines()) if row["place"] == FILE}
     assert about["made"].startswith("8 texts, ") and "smoothing 0.7" in about["made"]
-    assert "int8 against fp32 on 8 texts: cosine of all outputs 0.9" in about["verified"] and " of 8 answers equal" in about["verified"]
+    assert "int8 against fp32 on 8 texts: cosine of all outputs 0.9" in about["verified"]
+    assert " of 8 answers equal" in about["verified"]
     assert about["verified"] in done.stderr
 
 
@@ -91,7 +96,9 @@ def test_verify_refuses_int8_that_answers_otherwise(deberta, sequence_model, tmp
     (tmp_path / "one.txt").write_text(TEXTS[0] + "\n")
     words = ("convert", "-m", model, "--to", tmp_path / "a", "--dtype", "int8", "--calibration-data", tmp_path / "one.txt")
     done = deberta(*words, "--verify")
-    assert done.returncode == 1 and "expected a cosine of at least 0.999; nothing is written" in done.stderr and done.stdout == ""
+    assert done.returncode == 1
+    assert "expected a cosine of at least 0.999; nothing is written" in done.stderr
+    assert done.stdout == ""
     assert left(tmp_path) == ["m", "one.txt"]
     assert deberta(*words).returncode == 0
 
@@ -123,7 +130,9 @@ def test_another_conversion_carries_it_only_with_the_same_weights(deberta, calib
     assert FILE not in left(tmp_path / "bf16")
     (calibrated / FILE).write_bytes((calibrated / FILE).read_bytes()[:-1])
     done = deberta("convert", "-m", calibrated, "--to", tmp_path / "damaged")
-    assert done.returncode == 0 and f"{FILE}\tleft out\tit does not belong" in done.stdout and FILE not in left(tmp_path / "damaged")
+    assert done.returncode == 0
+    assert f"{FILE}\tleft out\tit does not belong" in done.stdout
+    assert FILE not in left(tmp_path / "damaged")
 
 
 def test_a_calibration_of_other_weights_is_refused(deberta, calibrated):

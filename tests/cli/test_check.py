@@ -94,7 +94,9 @@ def test_what_needs_a_decision_is_not_fixed(deberta, tmp_path):
     write_safetensors(model / "model.safetensors", tensors)
     set_keys(model, pad_token_id=3, vocab_size=TOKENS)
     done, rows = findings(deberta, model, "--fix", tmp_path / "a")
-    assert done.returncode == 1 and not (tmp_path / "a").exists() and "not written; 2 errors need a decision" in done.stderr
+    assert done.returncode == 1
+    assert not (tmp_path / "a").exists()
+    assert "not written; 2 errors need a decision" in done.stderr
     assert find(rows, "1 values are NaN or infinite")["where"].endswith("classifier.bias")
     assert find(rows, "2 values are NaN or infinite")["fix"] is False
     assert find(rows, "pad_token_id: expected 0")["severity"] == "warning"

@@ -55,7 +55,8 @@ def test_convert_keeps_what_only_python_reads(deberta, sequence_model, tmp_path)
 def test_convert_reports_what_changed_in_every_format(deberta, sequence_model, tmp_path):
     done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "a", "--dtype", "bf16", "-f", "jsonl")
     cast = [row for row in rows(done) if row["change"] == "cast"]
-    assert len(cast) == len(read_safetensors(sequence_model / "model.safetensors")) and cast[0]["detail"] == "F32 to BF16"
+    assert len(cast) == len(read_safetensors(sequence_model / "model.safetensors"))
+    assert cast[0]["detail"] == "F32 to BF16"
     tsv = deberta("convert", "-m", sequence_model, "--to", tmp_path / "b").stdout.splitlines()
     assert tsv[0] == "place\tchange\tdetail" and 'config.json\twritten\tpooler_hidden_act: "gelu" (was missing)' in tsv
     document = json.loads(deberta("convert", "-m", sequence_model, "--to", tmp_path / "c", "-f", "json").stdout)

@@ -69,13 +69,15 @@ def test_a_bad_row_gives_no_figure_unless_it_is_left_out_on_purpose(evaluate):
     assert (tags.returncode, tags.stdout) == (1, "") and "--on-bad-row report counts the other rows" in tags.stderr
     questions = evaluate("squad", json.dumps(SQUAD), json.dumps({"a": "cat sat"}), gold_name="dev.json", answers_name="answers.json")
     assert (questions.returncode, questions.stdout) == (1, "")
-    assert questions.stderr.startswith("dev.json: data/0/paragraphs/0/qas/2/answers/0: text: ") and "--on-bad-row report counts the other rows" in questions.stderr
+    assert questions.stderr.startswith("dev.json: data/0/paragraphs/0/qas/2/answers/0: text: ")
+    assert "--on-bad-row report counts the other rows" in questions.stderr
 
 
 def test_predictions_of_other_labels_than_the_rows_are_refused(evaluate):
     gold = "text\tlabel\na\tgood\nb\tbad\n"
     done = evaluate("classification", gold, predictions(["x", "y"]))
-    assert (done.returncode, done.stdout) == (1, "") and "expected predictions with the labels of the rows (good, bad), got only others (x, y)" in done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "expected predictions with the labels of the rows (good, bad), got only others (x, y)" in done.stderr
     assert evaluate("classification", gold, predictions(["x", "bad"])).returncode == 0
 
 
@@ -86,7 +88,8 @@ def test_rows_without_label_are_not_counted(evaluate):
     assert (found["unlabelled"], found["metrics"]["accuracy"]) == (1, 0)
     assert "note: 1 of 2 rows have no label and are not counted" in done.stderr
     none = evaluate("mnli", "premise\thypothesis\na\tb\n", predictions(["neutral"]))
-    assert none.returncode == 1 and ("expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label); a label is read "
+    assert none.returncode == 1
+    assert ("expected rows with a label and an answer, got none of 1 (0 failed, 1 without a label); a label is read "
                                      "from gold_label or label; name another column or key with --label-field") in none.stderr
 
 
@@ -204,10 +207,15 @@ def test_squad2_with_and_without_no_answer_probabilities(evaluate, tmp_path):
     words = ("squad2", json.dumps(squad), answers, "-f", "json")
     names = {"gold_name": "dev.json", "answers_name": "answers.json"}
     plain = result(evaluate(*words, **names))["metrics"]
-    assert plain["exact"] == pytest.approx(100 / 3) and plain["HasAns_total"] == 2 and plain["NoAns_f1"] == 0 and "best_f1" not in plain
+    assert plain["exact"] == pytest.approx(100 / 3)
+    assert plain["HasAns_total"] == 2
+    assert plain["NoAns_f1"] == 0
+    assert "best_f1" not in plain
     (tmp_path / "na.json").write_text(json.dumps({"a": 0.25, "b": 0.5, "c": 0.75}))
     sure = result(evaluate(*words, "--na-prob", "na.json", "--no-answer-threshold", "0.6", **names))["metrics"]
-    assert sure["exact"] == pytest.approx(200 / 3) and sure["best_exact"] == pytest.approx(200 / 3) and sure["best_exact_thresh"] == 0.25
+    assert sure["exact"] == pytest.approx(200 / 3)
+    assert sure["best_exact"] == pytest.approx(200 / 3)
+    assert sure["best_exact_thresh"] == 0.25
     (tmp_path / "na.json").write_text(json.dumps({"a": 0.25}))
     short = evaluate(*words, "--na-prob", "na.json", **names)
     assert short.returncode == 1 and "na.json: expected a number for each of 3 questions, got 1" in short.stderr

@@ -94,11 +94,14 @@ def test_thresholds_are_those_of_the_scores_that_people_see(deberta, sentiment, 
     assert found["threshold@best_f1/1"] == best and found["f1@best_f1/1"] == pytest.approx(f1[best], abs=6e-4)
     allowed = [threshold for threshold in precision if precision[threshold] >= 0.35]
     at = max(allowed, key=lambda threshold: (recall[threshold], precision[threshold]))
-    assert found["threshold@precision=0.35/1"] == at and found["recall@precision=0.35/1"] == pytest.approx(recall[at], abs=6e-4)
+    assert found["threshold@precision=0.35/1"] == at
+    assert found["recall@precision=0.35/1"] == pytest.approx(recall[at], abs=6e-4)
     at = max((threshold for threshold in recall if recall[threshold] >= 0.5), key=lambda threshold: (precision[threshold], recall[threshold]))
-    assert found["threshold@recall=0.5/1"] == at and found["precision@recall=0.5/1"] == pytest.approx(precision[at], abs=6e-4)
+    assert found["threshold@recall=0.5/1"] == at
+    assert found["precision@recall=0.5/1"] == pytest.approx(precision[at], abs=6e-4)
     if max(precision.values()) < 0.9:
-        assert found["threshold@precision=0.9/1"] is None and "threshold@precision=0.9/1: not defined: no threshold has this precision" in done.stderr
+        assert found["threshold@precision=0.9/1"] is None
+        assert "threshold@precision=0.9/1: not defined: no threshold has this precision" in done.stderr
 
 
 def test_each_class_of_many_has_its_thresholds(deberta, tmp_path, rows):
@@ -119,9 +122,11 @@ def test_each_class_of_many_has_its_thresholds(deberta, tmp_path, rows):
         golds = [label in labels for labels in sets]
         f = {threshold: 1.25 * right / (0.25 * sum(golds) + answered) for threshold, answered, right in cuts([row[label] for row in scores], golds)}
         best = max(f, key=lambda threshold: (f[threshold], threshold))
-        assert found[f"threshold@best_f0.5/{label}"] == best and found[f"f0.5@best_f0.5/{label}"] == pytest.approx(f[best])
+        assert found[f"threshold@best_f0.5/{label}"] == best
+        assert found[f"f0.5@best_f0.5/{label}"] == pytest.approx(f[best])
     one = result(deberta(*words, "--best-threshold", "--positive-label", "2"))
-    assert one["settings"]["positive-label"] == "2" and {name.rpartition("/")[2] for name in one["metrics"] if "@" in name} == {"2"}
+    assert one["settings"]["positive-label"] == "2"
+    assert {name.rpartition("/")[2] for name in one["metrics"] if "@" in name} == {"2"}
 
 
 def test_slices_have_the_metrics_of_their_rows(deberta, stars, file, rows, tmp_path):
@@ -161,7 +166,9 @@ def test_slices_of_predictions_and_of_choices(deberta, tmp_path):
 
 def test_a_column_that_is_not_there_or_has_too_many_values_is_refused(deberta, stars, file, tmp_path):
     done = deberta("eval", "--task", "classification", "-m", stars, file, "--by", "topik")
-    assert done.returncode == 1 and done.stdout == "" and ("rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; "
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert ("rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; "
                                                            "name one that is there with --by") in done.stderr
     for more, option in (["--input-field", "texd"], "--input-field"), (["--label-field", "topik"], "--label-field"):
         done = deberta("eval", "--task", "classification", "-m", stars, file, *more)

@@ -78,9 +78,12 @@ def test_rows_that_cannot_be_answered_count_as_failed(deberta, pair_model, tmp_p
     done = deberta(*words, "--on-bad-row", "report")
     found = result(done, code=1)
     assert (found["rows"], found["failed"]) == (6, 3)
-    assert "dev.csv:5: " in done.stderr and "dev.csv:6: expected 3 columns, got 1" in done.stderr and "dev.csv:7: expected 3 columns, got 2" in done.stderr
+    assert "dev.csv:5: " in done.stderr
+    assert "dev.csv:6: expected 3 columns, got 1" in done.stderr
+    assert "dev.csv:7: expected 3 columns, got 2" in done.stderr
     stopped = deberta(*words)
-    assert (stopped.returncode, stopped.stdout) == (1, "") and "--on-bad-row report counts the other rows" in stopped.stderr
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert "--on-bad-row report counts the other rows" in stopped.stderr
 
 
 def test_cut_rows_are_noted(deberta, pair_model, tmp_path):
@@ -94,7 +97,9 @@ def test_a_file_without_labels_still_gives_predictions(deberta, pair_model, tmp_
     answers = tmp_path / "answers.tsv"
     done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv", "--write-predictions", answers, "-f", "json")
     found = result(done)
-    assert len(answers.read_text().splitlines()) == 3 and found["metrics"] == {"accuracy": None} and found["unlabelled"] == 2
+    assert len(answers.read_text().splitlines()) == 3
+    assert found["metrics"] == {"accuracy": None}
+    assert found["unlabelled"] == 2
     assert "note: no row has a label: no metrics, only predictions" in done.stderr
     assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv").returncode == 1
 
@@ -112,7 +117,8 @@ def test_tags_of_another_set_are_refused(deberta, tmp_path):
     model = make_model(tmp_path / "model", "token", labels=("O", "B-DRUG", "I-DRUG"))
     (tmp_path / "valid.txt").write_text("Ada B-PER\nran O\n")
     done = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt")
-    assert done.returncode == 1 and "none of the model's tags O, B-DRUG, I-DRUG is in the files, which have B-PER" in done.stderr
+    assert done.returncode == 1
+    assert "none of the model's tags O, B-DRUG, I-DRUG is in the files, which have B-PER" in done.stderr
     mapped = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt", "--label-map", "O,B-PER,I-PER", "-f", "json")
     assert "f1/PER" in result(mapped)["metrics"]
 
@@ -165,7 +171,8 @@ def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language
         logs += [probabilities[i + 1, piece] for i, piece in enumerate(ids[1:-1])]
         right += [probabilities[i + 1].argmax() == piece for i, piece in enumerate(ids[1:-1])]
     assert got["masked_pieces"] == len(logs) > 6
-    assert got["perplexity"] == pytest.approx(numpy.exp(-numpy.mean(logs)), rel=1e-5) and got["accuracy"] == numpy.mean(right)
+    assert got["perplexity"] == pytest.approx(numpy.exp(-numpy.mean(logs)), rel=1e-5)
+    assert got["accuracy"] == numpy.mean(right)
     some = [result(deberta(*words, "--mlm-probability", "0.2", "--seed", seed))["metrics"] for seed in (0, 0, 1)]
     assert some[0] == some[1] != some[2] and 2 <= some[0]["masked_pieces"] < len(logs)
     refused = deberta(*words, "--write-predictions", tmp_path / "answers.tsv")
@@ -181,7 +188,8 @@ def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):
     metrics = result(deberta(*words))["metrics"]
     assert metrics["total"] == 20 and metrics["best_f1"] >= metrics["f1"]
     answers = json.loads((tmp_path / "answers.json").read_text())
-    assert list(answers) == [str(i) for i in range(20)] and all(answer in "The cat sat on the mat ." for answer in answers.values())
+    assert list(answers) == [str(i) for i in range(20)]
+    assert all(answer in "The cat sat on the mat ." for answer in answers.values())
     nothing = result(deberta(*words, "--no-answer-threshold", "-1000"))["metrics"]
     assert nothing["exact"] == 50 and nothing["NoAns_f1"] == 100
     assert result(deberta(*words, "--no-answer-threshold", "1000"))["metrics"]["NoAns_f1"] == 0
@@ -238,7 +246,8 @@ def test_the_settings_of_squad_and_ner_are_options_and_reported(deberta, tmp_pat
                           "n-best all spans\n")
     answers = (tmp_path / "answers.json").read_text()
     given = ("--max-tokens", "384", "--stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
-    assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout and (tmp_path / "answers.json").read_text() == answers
+    assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout
+    assert (tmp_path / "answers.json").read_text() == answers
     pieces = {}
     for longest in (1, 30):
         deberta(*words, "--max-answer-len", longest, cwd=tmp_path)
@@ -270,10 +279,12 @@ def test_what_the_task_decides_is_called_auto(deberta, tmp_path):
     (tmp_path / "valid.txt").write_text("".join(f"word{i} O\n" for i in range(300)))
     words = ("eval", "--task", "ner", "-m", model, "valid.txt", "-f", "json", "--bootstrap", "0")
     own = deberta(*words, cwd=tmp_path)
-    assert "cut" not in own.stderr and deberta(*words, "--max-tokens", "auto", "--truncate", "auto", cwd=tmp_path).stdout == own.stdout
+    assert "cut" not in own.stderr
+    assert deberta(*words, "--max-tokens", "auto", "--truncate", "auto", cwd=tmp_path).stdout == own.stdout
     assert "note: 1 of 1 rows cut to 512 tokens" in deberta(*words, "--truncate", "right", cwd=tmp_path).stderr
     # A model's folder that says less is heard, also where auto was given.
     (model / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 100, "truncation_side": "left"}))
     for auto in ((), ("--max-tokens", "auto", "--truncate", "auto")):
         lowered = deberta(*words, *auto, cwd=tmp_path)
-        assert result(lowered)["settings"]["max-tokens"] == 100 and "rows cut to 100 tokens (the model's model_max_length; " in lowered.stderr
+        assert result(lowered)["settings"]["max-tokens"] == 100
+        assert "rows cut to 100 tokens (the model's model_max_length; " in lowered.stderr

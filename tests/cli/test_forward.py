@@ -43,9 +43,11 @@ def test_texts_become_arrays_and_their_outputs(deberta, sequence_model, tmp_path
     assert told.returncode == 0 and told.stdout == "" and "input_ids [" in told.stderr, told.stderr
     arrays = read_safetensors(tmp_path / "ids.safetensors")
     encoded = [json.loads(line) for line in deberta("tokenize", "-m", sequence_model, *pair, *texts, "-f", "jsonl").stdout.splitlines()]
-    assert arrays["input_ids"].dtype == numpy.int64 and arrays["input_ids"].shape == (len(encoded), max(len(one["ids"]) for one in encoded))
+    assert arrays["input_ids"].dtype == numpy.int64
+    assert arrays["input_ids"].shape == (len(encoded), max(len(one["ids"]) for one in encoded))
     for i, one in enumerate(encoded):
-        assert arrays["input_ids"][i][arrays["attention_mask"][i] == 1].tolist() == one["ids"] and arrays["attention_mask"][i].sum() == len(one["ids"])
+        assert arrays["input_ids"][i][arrays["attention_mask"][i] == 1].tolist() == one["ids"]
+        assert arrays["attention_mask"][i].sum() == len(one["ids"])
         assert arrays["token_type_ids"][i][:len(one["ids"])].tolist() == one.get("type_ids", [0] * len(one["ids"]))
     done = deberta("forward", "-m", sequence_model, *pair, *texts, "-o", out)
     assert done.returncode == 0, done.stderr

@@ -275,7 +275,8 @@ def test_a_key_that_no_row_has_stops(classify):
             'standard input: no row has the key "text", the first one has id, review; name it with --input-field')
     # If one row has it, the others are bad rows.
     some = classify("--input-format", "jsonl", stdin=rows + '{"text": "one text"}\n')
-    assert some.returncode == 1 and ["error" in json.loads(line) for line in some.stdout.splitlines()] == [True] * 3 + [False]
+    assert some.returncode == 1
+    assert ["error" in json.loads(line) for line in some.stdout.splitlines()] == [True] * 3 + [False]
     assert some.stderr == "rows: 1 ok, 3 failed\n"
 
 

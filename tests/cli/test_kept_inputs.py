@@ -64,7 +64,10 @@ def ways(folder, file, ending):
 def test_every_verb_with_a_file_of_its_own_is_in_the_table():
     verbs = {row[0]: row for row in TABLE}
     assert set(verbs) >= {"classify", "nli", "zero-shot", "ner", "qa", "choose", "rerank", "fill", "score", "embed", "detect", "analyze", "tokenize", "eval", "forward"}
-    assert "page" in verbs["analyze"][1] and "write-predictions" in verbs["eval"][1] and "labels-file" in verbs["zero-shot"][2] and verbs["eval"][3]
+    assert "page" in verbs["analyze"][1]
+    assert "write-predictions" in verbs["eval"][1]
+    assert "labels-file" in verbs["zero-shot"][2]
+    assert verbs["eval"][3]
     assert sum(len(outputs) * len(inputs) for _, outputs, inputs, _ in TABLE) > 30
 
 
@@ -131,7 +134,9 @@ def test_standard_output_that_is_the_input_is_refused(tmp_path, sequence_model):
     rows.write_text("one\ntwo\n")
     with rows.open("a") as end:
         done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-i", rows], stdout=end, stderr=subprocess.PIPE, encoding="utf-8", env=CLEAN, timeout=HANG_SECONDS)
-    assert done.returncode == 2 and "standard output: expected a file that is not read" in done.stderr and rows.read_text() == "one\ntwo\n"
+    assert done.returncode == 2
+    assert "standard output: expected a file that is not read" in done.stderr
+    assert rows.read_text() == "one\ntwo\n"
 
 
 def test_pipes_and_devices_are_no_files(tmp_path, sequence_model):
@@ -162,7 +167,8 @@ def test_two_outputs_are_two_files(tmp_path, sequence_model):
     assert done.returncode == 2 and "expected two different files, got" in done.stderr, done.stderr
     done = run("analyze", "-m", sequence_model, "--out", tmp_path / "p.html", "-o", tmp_path / "f.tsv", "a text")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "p.html").read_text().startswith("<!") and (tmp_path / "f.tsv").read_text().startswith("row\tlayer\thead\t")
+    assert (tmp_path / "p.html").read_text().startswith("<!")
+    assert (tmp_path / "f.tsv").read_text().startswith("row\tlayer\thead\t")
     assert run("analyze", "-m", sequence_model, "a text").stdout.replace("\r", "") == (tmp_path / "f.tsv").read_text()
 
 
@@ -170,8 +176,11 @@ def test_two_outputs_are_two_files(tmp_path, sequence_model):
 def test_an_unknown_ending_is_refused(tmp_path, sequence_model, ending):
     path = tmp_path / f"answers.{ending}"
     done = run("classify", "-m", sequence_model, "a text", "-o", path)
-    assert done.returncode == 2 and "--output: expected a name with the extension of a format of classify" in done.stderr and not path.exists()
-    assert run("classify", "-m", sequence_model, "a text", "-o", path, "-f", "tsv").returncode == 0 and path.read_text().startswith("label\t")
+    assert done.returncode == 2
+    assert "--output: expected a name with the extension of a format of classify" in done.stderr
+    assert not path.exists()
+    assert run("classify", "-m", sequence_model, "a text", "-o", path, "-f", "tsv").returncode == 0
+    assert path.read_text().startswith("label\t")
 
 
 def test_unknown_endings_of_other_outputs_are_refused(tmp_path, sequence_model):

@@ -194,7 +194,9 @@ def test_a_descriptor_that_is_not_there_is_refused(deberta, sequence_model):
 
 def test_head_ends_a_run_without_a_word(sequence_model, texts):
     done = shell(f"$D classify -m {sequence_model} -f jsonl -i {texts} | head -1; echo ${{PIPESTATUS[0]}}")
-    assert done.stderr == "" and done.stdout.splitlines()[1] == "1" and "label" in json.loads(done.stdout.splitlines()[0])
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[1] == "1"
+    assert "label" in json.loads(done.stdout.splitlines()[0])
     for verb in ("help", "help --man", "completion bash", "info", f"inspect -m {sequence_model}", f"tokenize -m {sequence_model} -i {texts}"):
         done = shell(f"$D {verb} | head -c 1; echo; echo ${{PIPESTATUS[0]}}")
         assert done.stderr == "" and done.stdout.splitlines()[1] in "01", verb
@@ -332,10 +334,12 @@ def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
 
     assert isinstance(json.loads(written("a.json")[0]), list)
     assert "label" in json.loads(written("a.jsonl")[0]) and "label" in json.loads(written("a.NDJSON")[0])
-    assert written("a.tsv")[0].startswith("label\tscore\tnote\n") and written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
+    assert written("a.tsv")[0].startswith("label\tscore\tnote\n")
+    assert written("a.txt")[0] == written("a")[0] == written("a.tsv")[0]
     assert written("a.csv")[0].startswith("row,label,score,note\n") and written("a.CSV")[0] == written("a.csv")[0]
     text, said = written("b.json", "-f", "tsv")
-    assert text.startswith("label\tscore\tnote\n") and said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
+    assert text.startswith("label\tscore\tnote\n")
+    assert said == f"note: {tmp_path}/b.json is written as tsv because of --format, despite its extension\n"
     assert written("b.json", "-f", "json")[1] == "" and written("b.txt", "-f", "json")[1] == ""
 
 
@@ -345,7 +349,8 @@ def test_an_ending_chooses_in_eval_and_ner_too(deberta, tmp_path):
     assert deberta("eval", "--task", "sst-2", "-p", tmp_path / "answers.tsv", tmp_path / "dev.tsv", "-o", tmp_path / "out.json").returncode == 0
     assert json.loads((tmp_path / "out.json").read_text())["metrics"]["accuracy"] == 1
     assert deberta("ner", "-m", make_model(tmp_path / "model", "token"), "-o", tmp_path / "out.conll", "one two").returncode == 0
-    assert (tmp_path / "out.conll").read_text().splitlines()[2] == "" and deberta("classify", "-o", "x.conll", "x").returncode == 2
+    assert (tmp_path / "out.conll").read_text().splitlines()[2] == ""
+    assert deberta("classify", "-o", "x.conll", "x").returncode == 2
 
 
 # ---- terminals

@@ -38,7 +38,8 @@ def test_every_kind_has_a_section_and_a_row_that_does_not_hold_says_so(tmp_path)
     for kind in ("Zen 5", "Sapphire Rapids", "Emerald Rapids, AMX hidden", "Zen 4"):
         assert section_of(page, kind)
     section = section_of(page, "New, AMX hidden")
-    assert "| T1 one sequence, n = 32 | fp32 | 9 | 1.30 | 1.24 | 1.25 | yes |" in section and "```\ndo it\n```" in section
+    assert "| T1 one sequence, n = 32 | fp32 | 9 | 1.30 | 1.24 | 1.25 | yes |" in section
+    assert "```\ndo it\n```" in section
     assert "| T1 one sequence, n = 32 | bf16 | 3 | 1.30 | 1.20 | 1.40 | **no** |" in section
     assert next(line for line in page.splitlines() if line.startswith("| New, AMX hidden |")).endswith("| 1 of 2 | none measured |")
 
@@ -53,7 +54,9 @@ def test_readme_has_milliseconds_beside_peers_of_known_versions_and_how_many_row
     text = (ROOT / "README.md").read_text()
     block = text[text.index(performance_page.MARKS[0]):text.index(performance_page.MARKS[1])]
     figures = {line["who"]: line for line in kind["figures"]}
-    assert kind["kind"] in block and all(f"{name} {version}" in block for name, version in kind["peers"].items()) and "37 of 49 on Sapphire Rapids" in block
+    assert kind["kind"] in block
+    assert all(f"{name} {version}" in block for name, version in kind["peers"].items())
+    assert "37 of 49 on Sapphire Rapids" in block
     fastest = min(figures[who]["n = 128, ms"] for who in ("hf-bf16", "ov-bf16"))
     assert f"{figures['ours bf16']['n = 128, ms']} (OpenVINO {fastest})" in block
 
@@ -95,7 +98,8 @@ def test_a_run_takes_the_place_of_the_figures_of_its_kind_alone(run):
     assert "--rounds 3 --threads 2 --budget 0.4" in ours["command"]
     assert "| bf16 | avx512_bf16 |" in section_of((run.output / "docs/performance.md").read_text(), "Zen 5")
     assert ours["peers"].keys() <= {"transformers", "torch", "ONNX Runtime", "OpenVINO"}
-    assert (run.output / "README.md").read_text().startswith("before\n<!--") and "50.0 (OpenVINO 74.9)" in (run.output / "README.md").read_text()
+    assert (run.output / "README.md").read_text().startswith("before\n<!--")
+    assert "50.0 (OpenVINO 74.9)" in (run.output / "README.md").read_text()
     machine["bf16"]["isa"]["gemm"] = "amx"
     assert compare_peers.kind_of(machine)[0] == "Emerald Rapids"
 
@@ -192,12 +196,14 @@ def test_a_comparison_of_training_measures_every_row_and_keeps_the_rest(run, mon
     kinds = kinds_of(run)
     ours = kinds["Emerald Rapids, AMX hidden"]
     assert {(line["row"], line["precision"]) for line in ours["training_rows"]} == {(row, dtype) for row in performance_page.TRAINING_FLOORS for dtype in ("fp32", "bf16")}
-    assert {key: value for key, value in ours.items() if not key.startswith("training_")} == before["Emerald Rapids, AMX hidden"] and kinds["Zen 5"] == before["Zen 5"]
+    assert {key: value for key, value in ours.items() if not key.startswith("training_")} == before["Emerald Rapids, AMX hidden"]
+    assert kinds["Zen 5"] == before["Zen 5"]
     page = (run.output / "docs/performance.md").read_text()
     section = section_of(page, "Emerald Rapids, AMX hidden")
     assert "| 8 x 512, over transformers | bf16 | 2 | 2.00 | 2.00 | 3.50 | **no** |" in section
     assert "| 8 x 512, of the machine's limit | fp32 | 2 | 0.80 | 0.80 | 0.75 | yes |" in section
-    assert "| 8 x 512 | ours fp32 | 4096 | 0.3 | 0.6 | 0.1 | 100 |" in section and "| 8 x 512 | compile-bf16 | 2048 |" in section
+    assert "| 8 x 512 | ours fp32 | 4096 | 0.3 | 0.6 | 0.1 | 100 |" in section
+    assert "| 8 x 512 | compile-bf16 | 2048 |" in section
     assert section.count("| gemm | [768, 768] | 1.5 | 0.4 | 0.7 |") == 4
     assert "34 of 38" in next(line for line in page.splitlines() if line.startswith("| Emerald Rapids, AMX hidden |"))
     compare_peers.write_page(run, 1, {("T4 real lengths", "int8"): [2.0]}, {}, dict.fromkeys(("fp32", "bf16", "int8"), (0.2, 100)),

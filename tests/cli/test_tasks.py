@@ -39,7 +39,9 @@ def test_zero_shot_gives_the_best_label_and_every_candidates_score(deberta, enta
     label, best, *scores, _ = lines[1].split("\t")
     assert float(best) == max(map(float, scores)) and sum(map(float, scores)) == pytest.approx(1, abs=1e-6)
     row = rows(deberta(*words, "-f", "jsonl"))[0]
-    assert row["sequence"] == "the match ended in a draw" and row["labels"][0] == label and row["scores"] == sorted(row["scores"], reverse=True)
+    assert row["sequence"] == "the match ended in a draw"
+    assert row["labels"][0] == label
+    assert row["scores"] == sorted(row["scores"], reverse=True)
     many = rows(deberta(*words, "-f", "jsonl", "--multi-label"))[0]
     pair = ("nli", "-m", entailment_model, "-f", "jsonl", "the match ended in a draw", "This example is art.")
     relation = rows(deberta(*pair))[0]
@@ -53,7 +55,9 @@ def test_zero_shot_labels_may_come_from_a_file_and_the_texts_from_a_csv(deberta,
     done = deberta("zero-shot", "-m", entailment_model, "--labels-file", tmp_path / "labels.txt", "-i", tmp_path / "rows.csv", "--input-field", "review", "-f", "jsonl")
     assert [(r["id"], r["sequence"], set(r["labels"])) for r in rows(done)] == [("1", "a, b", {"sports", "art"}), ("2", "c", {"sports", "art"})]
     missing = deberta("zero-shot", "-m", entailment_model, "--labels", "x", "-i", tmp_path / "rows.csv")
-    assert missing.returncode == 1 and 'rows.csv: no column "text" among id, review; name it with --input-field' in missing.stderr and missing.stdout == ""
+    assert missing.returncode == 1
+    assert 'rows.csv: no column "text" among id, review; name it with --input-field' in missing.stderr
+    assert missing.stdout == ""
 
 
 @pytest.mark.parametrize("words, message", [
@@ -71,7 +75,9 @@ def test_qa_answers_from_arguments_lines_and_objects(deberta, span_model):
     question, context = "who wrote it ?", "mary shelley wrote frankenstein in the wet summer of a cold year ."
     words = ("qa", "-m", span_model, "-f", "jsonl")
     answer = rows(deberta(*words, question, context))[0]
-    assert context[answer["start"]:answer["end"]] == answer["answer"] and 0 < answer["score"] <= 1 and set(answer) == {"answer", "score", "start", "end"}
+    assert context[answer["start"]:answer["end"]] == answer["answer"]
+    assert 0 < answer["score"] <= 1
+    assert set(answer) == {"answer", "score", "start", "end"}
     assert rows(deberta(*words, stdin=f"{question}\t{context}\n"))[0] == answer
     line = json.dumps({"id": 3, "question": question, "context": context})
     assert rows(deberta(*words, "--input-format", "jsonl", stdin=line + "\n"))[0] == {"id": 3} | answer
@@ -95,7 +101,8 @@ def test_qa_can_say_that_there_is_no_answer(deberta, span_model):
     assert rows(deberta(*words, "--no-answer-threshold", "-1000"))[0] | {"score": 0} == {"answer": "", "score": 0, "start": 0, "end": 0}
     assert rows(deberta(*words, "--no-answer-threshold", "1000"))[0]["answer"] != ""
     every = rows(deberta(*words, "--allow-no-answer", "--top-k", 100))[0]["answers"]
-    assert sum(a["answer"] == "" for a in every) == 1 and [a["score"] for a in every] == sorted((a["score"] for a in every), reverse=True)
+    assert sum(a["answer"] == "" for a in every) == 1
+    assert [a["score"] for a in every] == sorted((a["score"] for a in every), reverse=True)
     assert rows(deberta("qa", "-m", span_model, "-f", "jsonl", "who ?", ""))[0]["answer"] == ""
 
 
@@ -108,9 +115,12 @@ def test_qa_counts_questions_that_are_cut(deberta, span_model):
 def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
     words = ("rerank", "-m", score_model)
     lines = deberta(*words, "capital of france", "paris is a city", "cats purr", "tea\tand milk").stdout.splitlines()
-    assert lines[0] == "row\trank\tindex\tscore\ttext\tnote" and [line.split("\t")[1] for line in lines[1:]] == ["1", "2", "3"]
+    assert lines[0] == "row\trank\tindex\tscore\ttext\tnote"
+    assert [line.split("\t")[1] for line in lines[1:]] == ["1", "2", "3"]
     scores = [float(line.split("\t")[3]) for line in lines[1:]]
-    assert scores == sorted(scores, reverse=True) and all(0 < s < 1 for s in scores) and "tea\\tand milk" in "".join(lines)
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < s < 1 for s in scores)
+    assert "tea\\tand milk" in "".join(lines)
     stdin = json.dumps({"id": 1, "query": "q", "documents": ["a", {"text": "b c"}]}) + "\n"
     row = rows(deberta(*words, "--input-format", "jsonl", "-f", "jsonl", "--return-text", stdin=stdin))[0]
     assert row["id"] == 1 and {(r["index"], r["text"]) for r in row["results"]} == {(0, "a"), (1, "b c")}
@@ -142,12 +152,15 @@ def test_rerank_keeps_what_documents_carry(deberta, score_model):
     words, stdin = ("rerank", "-m", score_model, "--input-format", "jsonl"), "".join(json.dumps(row) + "\n" for row in QUERIES)
     first, second = rows(deberta(*words, "-f", "jsonl", stdin=stdin))
     found = {one["index"]: one for one in first["results"]}
-    assert [found[i]["id"] for i in range(3)] == ["d1", "d2", "d3"] and (found[1]["input_score"], found[1]["year"]) == ("mine", 1999)
-    assert all(isinstance(one["score"], float) for one in first["results"]) and all(set(one) == {"index", "score"} for one in second["results"])
+    assert [found[i]["id"] for i in range(3)] == ["d1", "d2", "d3"]
+    assert (found[1]["input_score"], found[1]["year"]) == ("mine", 1999)
+    assert all(isinstance(one["score"], float) for one in first["results"])
+    assert all(set(one) == {"index", "score"} for one in second["results"])
     assert all(set(one) == {"index", "score"} for one in rows(deberta(*words, "-f", "jsonl", "--keep", "none", stdin=stdin))[0]["results"])
     assert all("year" not in one and "id" in one for one in rows(deberta(*words, "-f", "jsonl", "--keep", "id", stdin=stdin))[0]["results"])
     lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "id,year", stdin=stdin).stdout.splitlines()]
-    assert lines[0][:5] == ["id", "year", "rank", "index", "score"] and {(line[0], line[1], line[3]) for line in lines[1:4]} == {("d1", "", "0"), ("d2", "1999", "1"), ("d3", "", "2")}
+    assert lines[0][:5] == ["id", "year", "rank", "index", "score"]
+    assert {(line[0], line[1], line[3]) for line in lines[1:4]} == {("d1", "", "0"), ("d2", "1999", "1"), ("d3", "", "2")}
     assert [line[:2] for line in lines[4:]] == [["", ""]] * 2
     whole = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "all", stdin=json.dumps(QUERIES[0] | {"documents": DOCUMENTS[:1] * 2})).stdout.splitlines()]
     assert whole[0][0] == "id" and {line[0] for line in whole[1:]} == {"d1"}
@@ -160,9 +173,11 @@ def test_rerank_keeps_the_columns_of_a_file_of_documents(deberta, score_model, t
     results = rows(deberta(*words, "-f", "jsonl"))[0]["results"]
     assert {(one["index"], one["id"], one["year"]) for one in results} == {(0, "d1", "1"), (1, "d2", "2"), (2, "d3", "3")}
     lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "id").stdout.splitlines()]
-    assert lines[0] == ["id", "rank", "index", "score", "text", "note"] and [line[0] for line in lines[1:]] == [one["id"] for one in results]
+    assert lines[0] == ["id", "rank", "index", "score", "text", "note"]
+    assert [line[0] for line in lines[1:]] == [one["id"] for one in results]
     lines = [line.split("\t") for line in deberta(*words, "-f", "tsv", "--keep", "all").stdout.splitlines()]
-    assert lines[0] == ["id", "input_text", "year", "rank", "index", "score", "text", "note"] and all(line[1] == line[6] for line in lines[1:])
+    assert lines[0] == ["id", "input_text", "year", "rank", "index", "score", "text", "note"]
+    assert all(line[1] == line[6] for line in lines[1:])
 
 
 def test_rerank_keeps_the_keys_of_all_documents(deberta, score_model):
@@ -185,7 +200,8 @@ def test_rerank_writes_a_trec_run(deberta, score_model, tmp_path):
     expected = [f"q1 Q0 {one['id']} {rank} {json.dumps(one['score'])} deberta" for rank, one in enumerate(results[0], 1)]
     expected += [f"7 Q0 {one['index']} {rank} {json.dumps(one['score'])} deberta" for rank, one in enumerate(results[1], 1)]
     assert deberta(*words, "-f", "trec", stdin=stdin).stdout.splitlines() == expected
-    assert deberta(*words, "-o", tmp_path / "run.trec", stdin=stdin).returncode == 0 and (tmp_path / "run.trec").read_text().splitlines() == expected
+    assert deberta(*words, "-o", tmp_path / "run.trec", stdin=stdin).returncode == 0
+    assert (tmp_path / "run.trec").read_text().splitlines() == expected
     by_file = deberta("rerank", "-m", score_model, "--query", "q", "-f", "trec", stdin="a\nb c\n").stdout.splitlines()
     assert sorted(line.split()[:3] for line in by_file) == [["1", "Q0", "0"], ["1", "Q0", "1"]]
     for documents, said in (([{"id": "1", "text": "a"}, "b"], "expected an id of each document or of none"), ([{"id": "s", "text": "a"}, {"id": "s", "text": "b"}], "got s twice"),
@@ -198,7 +214,9 @@ def test_rerank_writes_a_trec_run(deberta, score_model, tmp_path):
     assert twice.returncode == 1 and twice.stdout.splitlines() == expected and "got q1 twice" in twice.stderr
     assert "--keep: expected none with --format trec" in deberta(*words, "-f", "trec", "--keep", "none", stdin=stdin).stderr
     bad = deberta(*words, "-f", "trec", stdin=json.dumps({"id": "two words", "query": "q", "documents": ["a"]}) + "\n" + stdin)
-    assert bad.returncode == 1 and bad.stdout.splitlines() == expected and 'expected an id without white space for a TREC run, got "two words"' in bad.stderr
+    assert bad.returncode == 1
+    assert bad.stdout.splitlines() == expected
+    assert 'expected an id without white space for a TREC run, got "two words"' in bad.stderr
 
 
 def test_choose_takes_the_choice_with_the_largest_score(deberta, score_model):
@@ -219,7 +237,8 @@ def test_choose_reads_the_columns_of_swag(deberta, score_model, tmp_path):
                                       "0,v,It rained all day .,The street,was wet .,was dry .,sang .,fell asleep .,0\n"
                                       "1,v,A cat sat .,It,purred .,flew .,sank .,rang .,2\n")
     chosen = rows(deberta("choose", "-m", score_model, "-f", "jsonl", "-i", tmp_path / "val.csv"))
-    assert chosen[0]["choice"] in ("was wet .", "was dry .", "sang .", "fell asleep .") and chosen[0]["scores"] == rows(
+    assert chosen[0]["choice"] in ("was wet .", "was dry .", "sang .", "fell asleep .")
+    assert chosen[0]["scores"] == rows(
         deberta("choose", "-m", score_model, "-f", "jsonl", "It rained all day .", "The street", "was wet .", "was dry .", "sang .", "fell asleep ."))[0]["scores"]
     scored = deberta("eval", "--task", "swag", "-m", score_model, tmp_path / "val.csv", "-f", "json")
     assert json.loads(scored.stdout)["metrics"]["accuracy"] == sum(row["index"] == right for row, right in zip(chosen, (0, 2), strict=True)) / 2, scored.stderr
@@ -281,12 +300,14 @@ def test_detect_colours_the_text_on_a_terminal_only(deberta, tmp_path):
     model = make_model(tmp_path / "m", "rtd")
     words = ("detect", "-m", model, "--threshold", "0", "a few words \x1b[31m")
     _, shown = on_a_terminal(words, {"TERM": "xterm"})
-    assert "\x1b[1;31m" in shown and shown.replace("\x1b[1;31m", "").replace("\x1b[0m", "") == "a few words \\x1b[31m\r\n"
+    assert "\x1b[1;31m" in shown
+    assert shown.replace("\x1b[1;31m", "").replace("\x1b[0m", "") == "a few words \\x1b[31m\r\n"
     for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\x1b" not in on_a_terminal(words, environment)[1]
     assert "\x1b" not in deberta(*words).stdout
     painted = deberta(*words[:-1], "plain text", "--format", "table", "--color", "always").stdout
-    assert painted.startswith("\x1b[1;31m") and "\x1b[1;31m" not in deberta(*words[:-1], "plain text", "--format", "table", "--color", "never").stdout
+    assert painted.startswith("\x1b[1;31m")
+    assert "\x1b[1;31m" not in deberta(*words[:-1], "plain text", "--format", "table", "--color", "never").stdout
 
 
 def test_a_model_without_the_head_says_which_verbs_it_has(deberta, entailment_model, span_model):
@@ -312,7 +333,8 @@ def test_ner_reads_and_writes_conll(deberta, tmp_path):
     row = rows(deberta(*words, "-f", "jsonl", stdin=text))[0]
     assert row["labels"] == ["B-X", "I-X", "O"] and "entities" in row
     plain = deberta("ner", "-m", model, "--format", "conll", "Ada  Lovelace .").stdout.split("\n")
-    assert [line.split("\t")[0] for line in plain[:3]] == ["Ada", "Lovelace", "."] and all(line.count("\t") == 1 for line in plain[:3])
+    assert [line.split("\t")[0] for line in plain[:3]] == ["Ada", "Lovelace", "."]
+    assert all(line.count("\t") == 1 for line in plain[:3])
     bad = deberta(*words, "--format", "conll", stdin="a NN O\nb O\n\nc NN O\n")
     assert bad.returncode == 1 and bad.stdout.startswith("!error\t") and "\n\nc\tO\t" in bad.stdout
 
@@ -330,7 +352,9 @@ def test_each_window_of_a_text_has_scores_of_its_own(deberta, sequence_model):
     cut = ["right" if word == "window" else word for word in words]
     assert json.loads(deberta(*cut, "-f", "json", text).stdout)[0]["labels"] == windows[0]["labels"]
     lines = [line.split("\t") for line in deberta(*words, "--window-scores", "each", text, "the film").stdout.splitlines()]
-    assert lines[0][:4] == ["row", "start", "end", "label"] and [line[0] for line in lines[1:]] == ["1"] * len(windows) + ["2"]
-    assert [line[1:3] for line in lines[1:-1]] == [[str(window["start"]), str(window["end"])] for window in windows] and lines[-1][1:3] == ["0", "8"]
+    assert lines[0][:4] == ["row", "start", "end", "label"]
+    assert [line[0] for line in lines[1:]] == ["1"] * len(windows) + ["2"]
+    assert [line[1:3] for line in lines[1:-1]] == [[str(window["start"]), str(window["end"])] for window in windows]
+    assert lines[-1][1:3] == ["0", "8"]
     refused = deberta("classify", "-m", sequence_model, "--window-scores", "each", "x")
     assert refused.returncode == 2 and "--window-scores: expected --truncate window as well" in refused.stderr

@@ -29,7 +29,10 @@ def test_a_line_with_a_cell_too_many_is_a_bad_row(deberta, models, verb, texts):
     model = models["nli"] if name != "qa" else make_model(models["nli"].parent / "span", "span")
     done = deberta(name, "-m", model, *more, "-f", "jsonl", stdin="a\tb\na\tb\tentailment\n")
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert done.returncode == 1 and "error" not in first and f"expected {texts} texts" in second["error"]["message"] and "got 3" in second["error"]["message"]
+    assert done.returncode == 1
+    assert "error" not in first
+    assert f"expected {texts} texts" in second["error"]["message"]
+    assert "got 3" in second["error"]["message"]
 
 
 def test_documents_are_marked_one_by_one(deberta, models):
@@ -54,7 +57,10 @@ def test_texts_that_come_to_nothing_are_marked(deberta, models):
 def test_a_text_without_entities_keeps_its_note(deberta, models):
     done = deberta("ner", "-m", models["token"], "-f", "tsv", "--ignore-labels", "O,PER", "--max-tokens", "8", "--truncate", "right", "", "word " * 40, "a")
     lines = [line.split("\t") for line in done.stdout.splitlines()[1:]]
-    assert done.returncode == 0 and [line[0] for line in lines] == ["1", "2"] and lines[0][-1] == "empty text" and "tokens cut" in lines[1][-1]
+    assert done.returncode == 0
+    assert [line[0] for line in lines] == ["1", "2"]
+    assert lines[0][-1] == "empty text"
+    assert "tokens cut" in lines[1][-1]
     assert all(cell == "" for line in lines for cell in line[1:-1])
 
 
@@ -83,7 +89,10 @@ def test_words_that_may_fill_a_mask(deberta, models):
 def test_tokens_are_cut_where_that_is_asked_for(deberta, models):
     whole = rows_of(deberta("tokenize", "-m", models["nli"], "-f", "jsonl", "word " * 700))[0]
     cut = rows_of(deberta("tokenize", "-m", models["nli"], "-f", "jsonl", "--max-tokens", "10", "word " * 700))[0]
-    assert len(cut["ids"]) == 10 and cut["ids"][:-1] == whole["ids"][:9] and cut["cut_tokens"] == len(whole["ids"]) - 10 and "cut_tokens" not in whole
+    assert len(cut["ids"]) == 10
+    assert cut["ids"][:-1] == whole["ids"][:9]
+    assert cut["cut_tokens"] == len(whole["ids"]) - 10
+    assert "cut_tokens" not in whole
 
 
 def test_classes_of_an_entailment_task_have_names(deberta, models, tmp_path):
@@ -100,7 +109,11 @@ def test_csv_without_a_place_for_a_character(deberta, models, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"text": "a", "k": "x\0y"}) + "\n" + json.dumps({"text": "b", "k": "z"}) + "\n")
     done = deberta("classify", "-m", models["nli"], "-i", rows, "--keep", "k", "-f", "csv")
-    assert done.returncode == 1 and "!error" in done.stdout.splitlines()[1] and "NUL" in done.stdout and "\0" not in done.stdout and done.stdout.splitlines()[2].startswith("z,")
+    assert done.returncode == 1
+    assert "!error" in done.stdout.splitlines()[1]
+    assert "NUL" in done.stdout
+    assert "\0" not in done.stdout
+    assert done.stdout.splitlines()[2].startswith("z,")
     assert deberta("classify", "-m", models["nli"], "-i", rows, "--keep", "k", "-f", "tsv").returncode == 0
 
 

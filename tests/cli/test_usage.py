@@ -62,7 +62,8 @@ def test_the_verbs_of_a_checkout_are_listed_and_a_program_says_where_they_are(de
     assert "\n  train-tokenizer " in deberta("help").stdout and "\n  ./run train-tokenizer " in deberta("help").stdout
     for words in ["train-tokenizer", "corpus.txt"], ["help", "train-tokenizer"]:
         done = deberta(*words)
-        assert done.returncode == 2 and done.stderr == ("train-tokenizer: expected a verb of this program, got one of a checkout; there `./run "
+        assert done.returncode == 2
+        assert done.stderr == ("train-tokenizer: expected a verb of this program, got one of a checkout; there `./run "
                                                         "train-tokenizer --help` shows it\n")
 
 
@@ -322,12 +323,14 @@ def test_info_names_the_processor_and_its_kernels_and_refuses_unknown_ones(deber
     for operation, precision in [("gemm", "fp32"), ("gemm", "bf16"), ("gemm", "int8"), ("attention", "fp32"), ("attention", "bf16")]:
         row = rows[operation, precision]
         assert row["level"] == "reference" or re.match(rf"{row['level']} \d+(, \w+ \d+)* (operations per cycle|billion operations per second) and core \(.+\)$", row["why"]), row
-    assert {row["level"] for row in facts["multipliers"]} <= set(facts["kernels_available"]) and all(row["gops"] > 0 for row in facts["multipliers"])
+    assert {row["level"] for row in facts["multipliers"]} <= set(facts["kernels_available"])
+    assert all(row["gops"] > 0 for row in facts["multipliers"])
     forced = json.loads(deberta("info", "--format", "jsonl", "--kernels", "reference").stdout)
     assert {(row["level"], row["why"]) for row in forced["kernels_chosen"]} == {("reference", "--kernels reference")}
     assert deberta("info", "--kernels", "sse2").returncode == 2
     people = deberta("info", "--format", "tsv").stdout.splitlines()
-    assert sum(line.startswith("kernels_chosen\tgemm  bf16  ") for line in people) == 1 and sum(line.startswith("multipliers\t") for line in people) == len(facts["multipliers"])
+    assert sum(line.startswith("kernels_chosen\tgemm  bf16  ") for line in people) == 1
+    assert sum(line.startswith("multipliers\t") for line in people) == len(facts["multipliers"])
 
 
 def test_a_precision_that_gains_nothing_is_reported_once(deberta, sequence_model):

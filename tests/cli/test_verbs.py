@@ -129,7 +129,9 @@ def test_long_texts_are_cut_with_a_note_or_refused(deberta, sequence_model):
     assert done.returncode == 0 and "note: 1 of 2 rows cut to 20 tokens" in done.stderr
     assert deberta("classify", "-q", "-m", sequence_model, "--max-tokens", "20", long).stderr == ""
     refused = deberta("classify", "-m", sequence_model, "--max-tokens", "20", "--truncate", "error", long, "short")
-    assert refused.returncode == 1 and "!error" in refused.stdout and "expected at most 20 tokens, got" in refused.stdout
+    assert refused.returncode == 1
+    assert "!error" in refused.stdout
+    assert "expected at most 20 tokens, got" in refused.stdout
     assert len(refused.stdout.splitlines()) == 3
 
 
@@ -195,7 +197,9 @@ def test_fill_ranks_targets_alone(deberta, language_model):
 
 def test_fill_without_a_mask_is_a_bad_row(deberta, language_model):
     done = deberta("fill", "-m", language_model, "-f", "jsonl", "no mask", "one [MASK]")
-    assert done.returncode == 1 and "expected at least one mask token" in rows(done)[0]["error"]["message"] and "masks" in rows(done)[1]
+    assert done.returncode == 1
+    assert "expected at least one mask token" in rows(done)[0]["error"]["message"]
+    assert "masks" in rows(done)[1]
 
 
 def test_literal_special_text_is_plain(deberta, sequence_model):
@@ -208,7 +212,8 @@ def test_tokenize_offsets_in_every_unit(deberta, sequence_model):
     text = "h\u00e9 \U0001f600 x"
     for unit, length in (("chars", 6), ("bytes", 10), ("utf16", 7)):
         row = rows(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", "--no-special", "--offsets", unit, text))[0]
-        assert max(end for _, end in row["offsets"]) == length and len(row["ids"]) == len(row["tokens"]) == len(row["offsets"])
+        assert max(end for _, end in row["offsets"]) == length
+        assert len(row["ids"]) == len(row["tokens"]) == len(row["offsets"])
 
 
 def test_tokenize_decodes(deberta, sequence_model):
@@ -250,7 +255,8 @@ def test_nli_goes_by_label_names(deberta, tmp_path):
         mapped = ("--label-map", "contradiction,neutral,entailment") if name == "b" else ()
         scores[name] = rows(deberta("nli", "-m", model, "-f", "jsonl", *mapped, *text))[0]
         assert deberta("nli", "-m", model, *mapped, "alone").returncode == 2
-    assert scores["a"] == scores["b"] and sum(scores["a"][k] for k in ("entailment", "neutral", "contradiction")) == pytest.approx(1)
+    assert scores["a"] == scores["b"]
+    assert sum(scores["a"][k] for k in ("entailment", "neutral", "contradiction")) == pytest.approx(1)
     assert 'expected classes named entailment, neutral, contradiction, got "LABEL_0" among LABEL_0, LABEL_1, LABEL_2' in deberta("nli", "-m", tmp_path / "b", *text).stderr
 
 
@@ -264,7 +270,9 @@ def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path
     path = tmp_path / "v.npy"
     assert deberta("embed", "-m", sequence_model, "--normalize", "-o", path, "some text", "other").returncode == 0
     array = numpy.load(path)
-    assert array.shape == (2, 16) and array.dtype == numpy.float32 and numpy.allclose(numpy.linalg.norm(array, axis=1), 1)
+    assert array.shape == (2, 16)
+    assert array.dtype == numpy.float32
+    assert numpy.allclose(numpy.linalg.norm(array, axis=1), 1)
     assert numpy.allclose(array[0], tokens.mean(0) / numpy.linalg.norm(tokens.mean(0)), atol=1e-6)
     failed = deberta("embed", "-m", sequence_model, "--input-format", "jsonl", "-o", path, stdin='{"text": "x"}\n{}\n')
     assert failed.returncode == 1 and "standard input:2" in failed.stderr and numpy.load(path).shape == (2, 16)

@@ -100,7 +100,9 @@ def test_what_changed_is_counted_from_the_commit_that_passed_or_from_main(commit
     second = commit("second")
     write("README.md", "words\n")
     code, lines = listed(first)
-    assert code == 0 and lines[0] == f"test: 2 files changed since {first[:12]}; 5 checks and 4 test files can fail" and lines[1:3] == ["README.md", "src/one/thing.cpp"]
+    assert code == 0
+    assert lines[0] == f"test: 2 files changed since {first[:12]}; 5 checks and 4 test files can fail"
+    assert lines[1:3] == ["README.md", "src/one/thing.cpp"]
     assert [line.split()[-1] for line in lines if " steps " in line] == ["tests/one/thing_test.cpp", "tests/cli/test_page.py", "tests/one/other_test.cpp", "tests/cli/test_verb.py"]
     git("update-ref", "refs/remotes/origin/main", first)
     assert f"since {first[:12]};" in listed()[1][0]

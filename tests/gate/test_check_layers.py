@@ -37,7 +37,8 @@ def test_a_house_in_order_is_green(check):
 @pytest.mark.parametrize("literal", ['"raise --max-tokens"', '"--stride"', '"say \\"x\\" --y"', 'R"(a\n--b)"', '"give a directory with -m"', '"`deberta info -m DIR`"'])
 def test_a_literal_with_an_option_in_the_library_is_red(check, literal):
     code, lines = check("src/text/one.cpp", f"// a comment\nconst char* text = {literal};\n")
-    assert code == 1 and len([line for line in lines if line.startswith("src/text/one.cpp:2: a literal names an option")]) == 1
+    assert code == 1
+    assert len([line for line in lines if line.startswith("src/text/one.cpp:2: a literal names an option")]) == 1
 
 
 @pytest.mark.parametrize("text", ["// \"it's --cold\"", "/* \"--cold\" */", "x = 1'000 --y;", '"a - b -- c -1 well-known a-b"', "'\"'; --i; '\"'"])
@@ -59,7 +60,8 @@ def test_rooms_of_the_program_may_name_options(check):
 @pytest.mark.parametrize("text", ["x = 2 * c.hidden_size * c.intermediate_size;", "x = hidden_size *\n    vocab_size;"])
 def test_sizes_of_a_model_are_multiplied_in_the_room_cost_alone(check, text):
     code, lines = check("src/rows/one.cpp", f"\n{text}\n")
-    assert code == 1 and [line for line in lines if line.startswith("src/rows/one.cpp:2: a count of weights or operations")]
+    assert code == 1
+    assert [line for line in lines if line.startswith("src/rows/one.cpp:2: a count of weights or operations")]
     assert check("src/rows/one.cpp", "f(hidden_size * 2, intermediate_size); x = hidden_size; y = 2 * vocab_size;")[0] == 0
 
 
@@ -76,7 +78,8 @@ def test_an_include_that_goes_up_is_red(check):
 
 def test_a_room_of_the_library_includes_none_of_the_program(check):
     code, lines = check("src/eval/one.cpp", '#include "options/options.h"\n')
-    assert code == 1 and ("src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the "
+    assert code == 1
+    assert ("src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the "
                           "program's") in lines
 
 

@@ -65,7 +65,8 @@ def test_a_hang_is_ended_with_all_that_it_started_and_is_red(run, tmp_path):
 
 def test_the_whole_ends_after_its_minutes(run):
     _tally, lines = run(("tests", "sleep 600", 1), ("format", "true", 1), limit=1 / 60)
-    assert lines[-1] == "0 passed, 2 failed" and any(re.match(r"not run: format: \S+ minutes are over", line) for line in lines)
+    assert lines[-1] == "0 passed, 2 failed"
+    assert any(re.match(r"not run: format: \S+ minutes are over", line) for line in lines)
 
 
 def test_a_part_that_skips_all_it_should_run_is_red(run):
@@ -90,13 +91,15 @@ def test_what_fills_the_time_is_told_its_end_and_may_run_nothing(run):
     until = next(float(line) for line in lines if line.isdigit())
     assert tally.failed == 0 and begin + 179 <= until <= time.time() + 181
     tally, lines = run(("format", "true", 1), ("asan", "true", None), whole_minutes=0)
-    assert tally.failed == 0 and lines[-2:] == ["not run: asan: the gate's time is over: 0 minutes are left", "1 passed, 0 failed"]
+    assert tally.failed == 0
+    assert lines[-2:] == ["not run: asan: the gate's time is over: 0 minutes are left", "1 passed, 0 failed"]
 
 
 def test_a_part_that_would_show_nothing_in_time_is_not_begun(run, monkeypatch):
     monkeypatch.setattr(gate, "slowness_now", lambda: 2)
     part = gate.Part("asan", "true", leaves=1, needs=3)
-    assert gate.reason_against(part, 6, []) == "" and gate.reason_against(part, 5.9, []) == "the gate's time is over: 6 minutes are left"
+    assert gate.reason_against(part, 6, []) == ""
+    assert gate.reason_against(part, 5.9, []) == "the gate's time is over: 6 minutes are left"
     assert gate.reason_against(gate.Part("asan", "true", leaves=7, needs=3), 6.5, []) != "", "nothing may be begun in what it leaves"
     assert gate.reason_against(part, 6, ["tests"]) == "after failures of tests"
 

@@ -75,7 +75,9 @@ def test_no_is_an_answer(system, tmp_path):
 
 def test_without_sudo_the_packages_are_named(system, tmp_path):
     done = subprocess.run(["/bin/bash", "-c", CALL], env=system(1000, with_sudo=False), stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr == "run: not root and no sudo; install by hand: missing more\n" and asked(tmp_path) == []
+    assert done.returncode == 1
+    assert done.stderr == "run: not root and no sudo; install by hand: missing more\n"
+    assert asked(tmp_path) == []
 
 
 def test_nothing_is_said_when_nothing_is_missing(system, tmp_path):
@@ -105,7 +107,8 @@ def test_a_checkout_that_was_copied_or_moved_builds_in_its_own_place(tmp_path, i
     (shutil.move if is_moved else shutil.copytree)(first, second)
     (second / "source").write_text("second")
     said, made = build(second)
-    assert made == "second" and f"build/release was configured in {first}, before this checkout was copied or moved" in said
+    assert made == "second"
+    assert f"build/release was configured in {first}, before this checkout was copied or moved" in said
     assert "configured in" not in build(second)[0]
     (tmp_path / "link").symlink_to(second)
     assert "configured in" not in build(tmp_path / "link")[0]  # another name of the same place

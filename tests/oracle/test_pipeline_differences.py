@@ -62,7 +62,8 @@ def test_characters_without_a_piece_are_bytes(tmp_path, tagger):
 
 def test_equal_answers_are_one_wherever_they_stand(tmp_path):
     pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
-    assert pipe.get_answer([{"answer": "Cat"}], " cat") is None and pipe.get_answer([{"answer": " Cat"}], " cat") is not None
+    assert pipe.get_answer([{"answer": "Cat"}], " cat") is None
+    assert pipe.get_answer([{"answer": " Cat"}], " cat") is not None
     for more, count in (((), 1), (("--compat", "hf"), 2)):
         answers = program(tmp_path, "qa", [{"question": "who?", "context": "Cat sat cat"}], "--top-k", "30", "--max-answer-len", "2", *more)[0]["answers"]
         assert [answer["answer"].lower() for answer in answers].count("cat") == count

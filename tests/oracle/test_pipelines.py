@@ -102,7 +102,8 @@ def test_reranking(tmp_path):
         scores = []
         for answer in program(tmp_path, "rerank", queries, *words):
             by_index = {result["index"]: result["score"] for result in answer["results"]}
-            assert len(by_index) == 10 and [result["score"] for result in answer["results"]] == sorted(by_index.values(), reverse=True)
+            assert len(by_index) == 10
+            assert [result["score"] for result in answer["results"]] == sorted(by_index.values(), reverse=True)
             scores += [by_index[i] for i in range(10)]
         return scores
 

@@ -79,7 +79,9 @@ def test_values_that_are_not_finite_arrive(tmp_path):
 def test_other_programs_read_state_and_card(train):
     folder = train("out")
     state = TrainerState.load_from_json(str(folder / "trainer_state.json"))
-    assert state.global_step == state.max_steps == 60 and state.log_history[0]["step"] == 2 and state.train_batch_size == 8
+    assert state.global_step == state.max_steps == 60
+    assert state.log_history[0]["step"] == 2
+    assert state.train_batch_size == 8
     card = huggingface_hub.ModelCard((folder / "README.md").read_text())
     assert card.data.pipeline_tag == "fill-mask" and "deberta" in card.data.tags
     results = {result.metric_type: result.metric_value for result in card.data.eval_results}

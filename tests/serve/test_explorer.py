@@ -96,12 +96,15 @@ def test_one_head(page, server):
     for key in (Keys.ARROW_RIGHT, Keys.ARROW_UP, "1", "2", "3", "4", "5", Keys.ARROW_LEFT):
         page.press(key)
         seen.add(page.pixels())
-    assert len(seen) == 8 and (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
+    assert len(seen) == 8
+    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
     worst = float(page.at("#readout").text.split("sum| ")[1].split(" ")[0])
     assert worst < 0.02
     page.at("#drop-c2p").click()
     page.wait()
-    assert "counterfactual" in page.at("#view-matrix").text and page.pixels() not in seen and page.chosen()["without"] == "c2p"
+    assert "counterfactual" in page.at("#view-matrix").text
+    assert page.pixels() not in seen
+    assert page.chosen()["without"] == "c2p"
     ActionChains(page.driver).move_to_element_with_offset(page.at("#matrix"), 30, 30).perform()
     assert "query" in page.at("#readout").text and "distance" in page.at("#readout").text
     where = page.driver.current_url
@@ -122,7 +125,8 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
         time.sleep(0.05)
     rows = [line.split(",")[1:] for line in files["csv"].read_text().splitlines()[1:]]
     about = server.post("/explain/tokens", {"text": "a fine film"}, x_model="labels")
-    assert len(rows) == len(about["tokens"]) == len(rows[0]) and files["svg"].read_text().count("<rect") == len(rows) ** 2
+    assert len(rows) == len(about["tokens"]) == len(rows[0])
+    assert files["svg"].read_text().count("<rect") == len(rows) ** 2
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     ids = numpy.array([[token["id"] for token in server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")[0]]], numpy.int32)
     write_safetensors(tmp_path / "in", {"input_ids": ids})
@@ -145,7 +149,8 @@ def test_by_distance_and_all_heads(page):
     page.wait()
     assert page.chosen()["view"] == "matrix"
     page.press("]")
-    assert page.chosen()["view"] == "distance" and page.at("[data-view=distance]").get_attribute("aria-selected") == "true"
+    assert page.chosen()["view"] == "distance"
+    assert page.at("[data-view=distance]").get_attribute("aria-selected") == "true"
 
 
 def test_which_words_count(page):
@@ -216,8 +221,11 @@ def test_the_page_as_a_file(page_file, page, driver):
     page.open(model="labels", text=text, view="words")
     falls = [mark.get_attribute("title") for mark in page.all("#occlusion .token")]
     made = page_file("labels", text)
-    assert made.at("#status").text.endswith("tokens, 2 layers of 2 heads") and made.at("#text").get_attribute("value") == text
-    assert not made.at("#tab-task").is_displayed() and not made.at("#view-task").is_displayed() and not made.at("#text").is_enabled()
+    assert made.at("#status").text.endswith("tokens, 2 layers of 2 heads")
+    assert made.at("#text").get_attribute("value") == text
+    assert not made.at("#tab-task").is_displayed()
+    assert not made.at("#view-task").is_displayed()
+    assert not made.at("#text").is_enabled()
     for key in (Keys.ARROW_UP, Keys.ARROW_RIGHT, "5"):
         made.press(key)
     assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "1", "softmax")

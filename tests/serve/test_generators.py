@@ -159,7 +159,9 @@ def test_a_refusal_to_a_client_of_openapi_python_client(python_client, server):
     made, _, functions = python_client
     models = importlib.import_module(f"{made.__name__}.models")
     answer = functions["POST", "/embed"][0].sync_detailed(client=made.Client(base_url=server.url), body=models.EmbedRequest.from_dict(TOO_MANY))
-    assert answer.status_code == 422 and isinstance(answer.parsed, models.TeiError) and answer.parsed.field == "/dimensions"
+    assert answer.status_code == 422
+    assert isinstance(answer.parsed, models.TeiError)
+    assert answer.parsed.field == "/dimensions"
 
 
 # ---- openapi-generator

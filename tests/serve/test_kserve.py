@@ -55,12 +55,16 @@ def tensor(name, values, is_binary):
 
 
 def test_triton_asks_how_the_server_is(triton, server):
-    assert triton.is_server_live() and triton.is_server_ready() and triton.is_model_ready("labels") and triton.is_model_ready("labels", "1")
+    assert triton.is_server_live()
+    assert triton.is_server_ready()
+    assert triton.is_model_ready("labels")
+    assert triton.is_model_ready("labels", "1")
     assert not triton.is_model_ready("none")
     assert triton.get_server_metadata()["extensions"] == ["binary_tensor_data"]
     for version in ("", "1"):
         described = triton.get_model_metadata("labels", version)
-        assert described["name"] == "labels" and [one["name"] for one in described["outputs"]] == ["logits", "embedding"]
+        assert described["name"] == "labels"
+        assert [one["name"] for one in described["outputs"]] == ["logits", "embedding"]
     assert [one["name"] for one in triton.get_model_metadata("token")["inputs"]] == ["text", "text_pair", "input_ids", "attention_mask", "token_type_ids"]
 
 

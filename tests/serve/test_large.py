@@ -27,7 +27,9 @@ def test_an_answer_in_pieces_is_that_of_its_parts(patient):
     first = None
     for form in ("float", "base64"):
         found = patient.post("/v1/embeddings", {"input": TEXTS, "model": "labels", "encoding_format": form})
-        assert [one["index"] for one in found["data"]] == list(range(len(TEXTS))) and found["model"] == "labels" and found["usage"]["prompt_tokens"] > 0
+        assert [one["index"] for one in found["data"]] == list(range(len(TEXTS)))
+        assert found["model"] == "labels"
+        assert found["usage"]["prompt_tokens"] > 0
         vectors = [one["embedding"] for one in found["data"]]
         if form == "base64":
             vectors = [list(struct.unpack(f"<{len(data) // 4}f", data)) for data in map(base64.b64decode, vectors)]
@@ -38,7 +40,8 @@ def test_an_answer_in_pieces_is_that_of_its_parts(patient):
     assert patient.post("/models/labels/pipeline/feature-extraction", {"inputs": TEXTS[0], "parameters": {"shape": "pipeline"}}) == [whole[0]]
     tensor = {"name": "text", "datatype": "BYTES", "shape": [len(TEXTS)], "data": TEXTS}
     output = patient.post("/v2/models/token/infer", {"inputs": [tensor], "id": "a"})["outputs"][0]
-    assert output["shape"][0] == len(TEXTS) and len(output["data"]) == output["shape"][0] * output["shape"][1] * output["shape"][2]
+    assert output["shape"][0] == len(TEXTS)
+    assert len(output["data"]) == output["shape"][0] * output["shape"][1] * output["shape"][2]
     one = patient.post("/v2/models/token/infer", {"inputs": [tensor | {"shape": [1], "data": TEXTS[:1]}]})["outputs"][0]
     assert output["data"][:len(one["data"])] == one["data"]
 
@@ -60,7 +63,9 @@ def test_the_next_request_of_a_connection_follows_a_long_answer(patient):
     with socket.create_connection(("127.0.0.1", patient.port), timeout=SECONDS) as connection:
         connection.sendall(one + one + last)
         text = read_all(connection)
-    assert text.count(b"HTTP/1.1 200") == 3 and text.count(b"\r\n0\r\n\r\nHTTP/1.1") == 2 and text.endswith(b'{"status": "ok"}')
+    assert text.count(b"HTTP/1.1 200") == 3
+    assert text.count(b"\r\n0\r\n\r\nHTTP/1.1") == 2
+    assert text.endswith(b'{"status": "ok"}')
 
 
 def test_answers_that_would_be_too_long_are_refused_before_they_are_computed(serve, models):

@@ -51,7 +51,8 @@ def test_a_folder_that_does_not_serve_leaves_the_old_model(serve, copy):
     before = server.post("/predict", {"inputs": TEXT})
     put(copy, labels=("no", "yes", "maybe"))
     status, answer = server.refused("/admin/models/labels/reload", {})
-    assert status == 422 and "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe" in answer["error"]
+    assert status == 422
+    assert "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe" in answer["error"]
     tensors = {name: array.copy() for name, array in read_safetensors(copy / "model.safetensors").items()}
     tensors["classifier.bias"][1] = float("nan")
     write_safetensors(copy / "fresh", tensors)
@@ -142,7 +143,9 @@ def test_a_proxy_that_is_trusted_says_who_asks(serve, models):
                 return count
         return None
     trusted = serve("-m", models["labels"], "--rate-limit", "20", "--trusted-proxy", "127.0.0.1")
-    assert until_refused(trusted, "10.0.0.1") > 0 and until_refused(trusted, "10.0.0.2") > 0 and until_refused(trusted, "10.9.9.9, 10.0.0.2") == 0
+    assert until_refused(trusted, "10.0.0.1") > 0
+    assert until_refused(trusted, "10.0.0.2") > 0
+    assert until_refused(trusted, "10.9.9.9, 10.0.0.2") == 0
     other = serve("-m", models["labels"], "--rate-limit", "20", "--trusted-proxy", "192.0.2.1")
     assert until_refused(other, "10.0.0.1") > 0 and until_refused(other, "10.0.0.2") == 0
 
@@ -151,11 +154,15 @@ def test_pages_of_other_origins(serve, models):
     server = serve("-m", models["labels"], "--cors-allow-origin", "https://a.example", environment={"DEBERTA_API_KEY": "secret"})
     ask = {"origin": "https://a.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
     status, headers, _ = server.request("OPTIONS", "/predict", headers=ask)
-    assert status == 204 and headers["access-control-allow-origin"] == "https://a.example" and headers["access-control-allow-methods"] == "POST"
+    assert status == 204
+    assert headers["access-control-allow-origin"] == "https://a.example"
+    assert headers["access-control-allow-methods"] == "POST"
     assert "authorization" in headers["access-control-allow-headers"]
     key = {"authorization": "Bearer secret"}
     status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": "https://a.example"})
-    assert status == 200 and headers["access-control-allow-origin"] == "https://a.example" and headers["vary"] == "origin"
+    assert status == 200
+    assert headers["access-control-allow-origin"] == "https://a.example"
+    assert headers["vary"] == "origin"
     status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://a.example"})
     assert status == 401 and headers["access-control-allow-origin"] == "https://a.example"
     for origin in ("https://b.example", "http://a.example", "https://a.example.org", "null"):

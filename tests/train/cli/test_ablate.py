@@ -48,23 +48,30 @@ def test_a_plan_is_run_once_and_its_table_is_that_of_its_results(deberta, plan, 
     assert json.loads((tmp_path / "out/no-c2p-seed2/pretrain/config.json").read_text())["pos_att_type"] in ("p2c", ["p2c"])
     table = (tmp_path / "out/table.md").read_text()
     values = [results[f"full-seed{seed}"]["pretraining"]["perplexity"] for seed in (1, 2)]
-    assert f"{sum(values) / 2:.0f}" in table.splitlines()[2] and " ± " in table.splitlines()[2] and " ± " not in table.splitlines()[3]
+    assert f"{sum(values) / 2:.0f}" in table.splitlines()[2]
+    assert " ± " in table.splitlines()[2]
+    assert " ± " not in table.splitlines()[3]
     page = (tmp_path / "out/table.html").read_text()
     assert "3 of 3 runs" in page and page.count("<figure>") >= 2
     numbers = json.loads((tmp_path / "out/table.json").read_text())
     at = numbers["columns"].index("perplexity")
-    assert [row["form"] for row in numbers["rows"]] == list(TWO) and numbers["rows"][0]["values"][at] == {"count": 2, "mean": sum(values) / 2, "error": pytest.approx(abs(values[0] - values[1]) / 2)}
+    assert [row["form"] for row in numbers["rows"]] == list(TWO)
+    assert numbers["rows"][0]["values"][at] == {"count": 2, "mean": sum(values) / 2, "error": pytest.approx(abs(values[0] - values[1]) / 2)}
     assert not list((tmp_path / "out").rglob("checkpoint-*"))
     begun = time.monotonic()
     again = deberta("ablate", plan(TWO), "-o", tmp_path / "out")
     assert again.returncode == 0 and "finished" not in again.stderr and (tmp_path / "out/table.md").read_text() == table
     # What is kept elsewhere need not run again: a new folder, and the table is there.
     other = deberta("ablate", plan(TWO), "-o", tmp_path / "other", "--results", tmp_path / "kept")
-    assert other.returncode == 0 and (tmp_path / "other/table.md").read_text() == table and not list((tmp_path / "other").glob("*/pretrain"))
+    assert other.returncode == 0
+    assert (tmp_path / "other/table.md").read_text() == table
+    assert not list((tmp_path / "other").glob("*/pretrain"))
     assert time.monotonic() - begun < HANG_SECONDS
     # Of a plan with a form more, the table can be had without running it.
     more = deberta("ablate", plan(TWO | {"later": {"form": "-EMD", "seeds": [1]}}), "-o", tmp_path / "more", "--results", tmp_path / "kept", "--tables-only")
-    assert more.returncode == 0 and "3 of 4 runs" in (tmp_path / "more/table.html").read_text() and not list((tmp_path / "more").glob("*/pretrain"))
+    assert more.returncode == 0
+    assert "3 of 4 runs" in (tmp_path / "more/table.html").read_text()
+    assert not list((tmp_path / "more").glob("*/pretrain"))
 
 
 def test_a_cell_is_what_its_command_gives(deberta, pretrain, plan, tmp_path):
@@ -125,7 +132,8 @@ def test_a_full_disk_in_the_middle_leaves_what_is_finished(deberta, plan, disk, 
         ballast.write_bytes(bytes(max(0, room.f_bavail * room.f_frsize - left)))
         done = deberta("ablate", file, "-o", place / "out")
         assert done.returncode == 1 and str(place) in done.stderr, done.stderr
-        assert {path: path.read_bytes() for path in finished} == finished and list(results_in(place / "out")) == ["full-seed1"]
+        assert {path: path.read_bytes() for path in finished} == finished
+        assert list(results_in(place / "out")) == ["full-seed1"]
         ballast.unlink()
     done = deberta("ablate", file, "-o", place / "out")
     assert done.returncode == 0, done.stderr
@@ -135,14 +143,20 @@ def test_a_full_disk_in_the_middle_leaves_what_is_finished(deberta, plan, disk, 
 def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path):
     wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x"}}, "b": {"form": "BERTA"}, "c": {"form": "XLNet"}})
     done = deberta("ablate", wrong, "-o", tmp_path / "out")
-    assert done.returncode == 2 and "expected one of full" in done.stderr and "permutation language modelling" in done.stderr and not (tmp_path / "out").exists()
+    assert done.returncode == 2
+    assert "expected one of full" in done.stderr
+    assert "permutation language modelling" in done.stderr
+    assert not (tmp_path / "out").exists()
     wrong = plan({"full": {"pretrain": {"max-stepz": 3, "learning-rate": "fast", "output-dir": "x", "max-time": "8h"}}})
     done = deberta("ablate", wrong, "-o", tmp_path / "out")
     assert done.returncode == 2 and all(part in done.stderr for part in ("max-stepz: unknown option", "learning-rate: ", "gives this option itself", "max-time: expected runs that come to their last step")), done.stderr
     assert not (tmp_path / "out").exists()
     missing = plan(TWO, corpora=["none.txt", "no/more.txt"])
     done = deberta("ablate", missing, "-o", tmp_path / "out")
-    assert done.returncode == 1 and "none.txt" in done.stderr and "no/more.txt" in done.stderr and not (tmp_path / "out").exists()
+    assert done.returncode == 1
+    assert "none.txt" in done.stderr
+    assert "no/more.txt" in done.stderr
+    assert not (tmp_path / "out").exists()
     text = plan(TWO).read_text().replace('"no c2p"', '"full"')
     (tmp_path / "twice.json").write_text(text)
     done = deberta("ablate", tmp_path / "twice.json", "-o", tmp_path / "out")
@@ -182,7 +196,8 @@ def test_a_run_that_fails_says_why_and_what_is_finished_stays(environment, plan,
     os.kill(child, signal.SIGKILL)
     told = process.communicate()[1]
     assert process.returncode == 1 and "ended-seed1/pretrain: its run ended with code 137" in told and "log.txt" in told, told
-    assert sorted(results_in(tmp_path / "out")) == ["full-seed1"] and "1 of 2 runs" in (tmp_path / "out/table.html").read_text()
+    assert sorted(results_in(tmp_path / "out")) == ["full-seed1"]
+    assert "1 of 2 runs" in (tmp_path / "out/table.html").read_text()
 
 
 def test_a_plan_of_a_model_fine_tunes_it(deberta, pretrain, plan, tmp_path):
@@ -193,8 +208,10 @@ def test_a_plan_of_a_model_fine_tunes_it(deberta, pretrain, plan, tmp_path):
     done = deberta("ablate", file, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     results = results_in(tmp_path / "out")
-    assert sorted(results) == ["SiFT-seed1", "plain-seed1"] and all(result["tokens"] == 0 and result["pretraining"] == {} for result in results.values())
-    assert "adversarial_loss" in (tmp_path / "out/SiFT-seed1.jsonl").read_text() and "adversarial_loss" not in (tmp_path / "out/plain-seed1.jsonl").read_text()
+    assert sorted(results) == ["SiFT-seed1", "plain-seed1"]
+    assert all(result["tokens"] == 0 and result["pretraining"] == {} for result in results.values())
+    assert "adversarial_loss" in (tmp_path / "out/SiFT-seed1.jsonl").read_text()
+    assert "adversarial_loss" not in (tmp_path / "out/plain-seed1.jsonl").read_text()
     document["forms"]["SiFT"]["finetune"] = {"adversariel": "sift"}
     file.write_text(json.dumps(document))
     done = deberta("ablate", file, "-o", tmp_path / "other")
@@ -216,7 +233,9 @@ def test_a_task_with_folds_has_their_mean_for_each_seed(deberta, plan, rows, dro
         assert log_of(tmp_path / "out" / cell / "classification/fold-1-of-2") == [without_times(json.loads(line)) for line in (tmp_path / "kept" / f"{cell}.jsonl").read_text().splitlines()]
     assert not list((tmp_path / "out").rglob("checkpoint-*"))
     other = deberta("ablate", file, "-o", tmp_path / "other", "--results", tmp_path / "kept")
-    assert other.returncode == 0 and (tmp_path / "other/table.md").read_text() == (tmp_path / "out/table.md").read_text() and not list((tmp_path / "other").glob("*/classification"))
+    assert other.returncode == 0
+    assert (tmp_path / "other/table.md").read_text() == (tmp_path / "out/table.md").read_text()
+    assert not list((tmp_path / "other").glob("*/classification"))
     wrong = plan({"plain": {}}, name="wrong.json", tasks={"classification": task | {"fold": "1/2"}})
     done = deberta("ablate", wrong, "-o", tmp_path / "wrong")
     assert done.returncode == 2 and 'tasks.classification.fold: expected "folds" of a task, which are all run' in done.stderr, done.stderr

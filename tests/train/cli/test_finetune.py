@@ -53,7 +53,8 @@ def test_every_task_is_one_command_and_its_figure_is_that_of_eval(deberta, base,
     assert scored.returncode == 0, scored.stderr
     metrics = {"eval_" + name: value["value"] if isinstance(value, dict) else value for name, value in json.loads(scored.stdout)["metrics"].items()}
     found = evaluation_of(out)
-    assert len({"eval_log_loss", "eval_mse", "eval_loss"} & set(found)) == (task != "ranking") and set(found) - set(metrics) <= {"eval_log_loss", "eval_mse", "eval_loss"}
+    assert len({"eval_log_loss", "eval_mse", "eval_loss"} & set(found)) == (task != "ranking")
+    assert set(found) - set(metrics) <= {"eval_log_loss", "eval_mse", "eval_loss"}
     found = {key: found[key] for key in found if key in metrics}
     for key, value in found.items():
         assert metrics[key] == value or (metrics[key] is None and value == "NaN"), key
@@ -154,7 +155,8 @@ def test_parts_of_a_step_are_the_whole_step(finetune, tmp_path):
         assert finetune(tmp_path / name, "--batch-size", "32", "--gradient-accumulation-steps", parts, "--max-steps", "4", *FAST).returncode == 0
     whole, parts = log_of(tmp_path / "whole"), log_of(tmp_path / "parts")
     for a, b in zip(whole, parts, strict=True):
-        assert a["loss"] == pytest.approx(b["loss"], rel=1e-6) and a["grad_norm"] == pytest.approx(b["grad_norm"], rel=1e-5)
+        assert a["loss"] == pytest.approx(b["loss"], rel=1e-6)
+        assert a["grad_norm"] == pytest.approx(b["grad_norm"], rel=1e-5)
 
 
 def test_threads_change_nothing(finetune, tmp_path):
@@ -172,7 +174,8 @@ def test_the_best_step_is_the_result(finetune, deberta, tmp_path, dev_rows):
     # the first of the best
     best = max(lines, key=lambda line: (line["eval_accuracy"], line["eval_f1_macro"], -line["eval_log_loss"]))
     results = json.loads((out / "all_results.json").read_text())
-    assert results["eval_accuracy"] == best["eval_accuracy"] and results.get("best_step", results["steps"]) == best["step"]
+    assert results["eval_accuracy"] == best["eval_accuracy"]
+    assert results.get("best_step", results["steps"]) == best["step"]
     since = [line for line in lines if line["step"] > best["step"]]
     assert len(since) == 2 or lines[-1]["step"] == 40
     kept = sorted(path.name for path in out.glob("checkpoint-*"))
@@ -310,7 +313,8 @@ def test_adversarial_runs_go_on_with_the_same_bits(finetune, tmp_path, kind):
     assert lines == log_of(tmp_path / "whole")
     weight = 3 if kind == "sift" else 5
     for line in lines:
-        assert line["loss"] == pytest.approx(line["task_loss"] + weight * line["adversarial_loss"], rel=1e-5) and line["adversarial_loss"] > 0
+        assert line["loss"] == pytest.approx(line["task_loss"] + weight * line["adversarial_loss"], rel=1e-5)
+        assert line["adversarial_loss"] > 0
 
 
 def test_without_weight_the_adversarial_loss_changes_nothing(finetune, tmp_path):

@@ -198,7 +198,8 @@ def test_pairs_of_ones_own_file_are_pairs_everywhere(finetune, deberta, tmp_path
     model = make_model(tmp_path / "s", "sequence", labels=("a", "b"))
     scored = [json.loads(deberta("eval", "--task", "classification", "-m", model, tmp_path / "train.jsonl", "-f", "json", "--bootstrap", "0", *more).stdout)["metrics"] for more in ([], ["--input-field", "text,text_pair"])]
     labels = [json.loads(line)["label"] for line in deberta("classify", "-m", model, "-i", tmp_path / "train.jsonl", "-f", "jsonl", "--keep", "none").stdout.splitlines()]
-    assert scored[0] == scored[1] and scored[0]["accuracy"] == sum(label == "ab"[n % 2] for n, label in enumerate(labels)) / 16
+    assert scored[0] == scored[1]
+    assert scored[0]["accuracy"] == sum(label == "ab"[n % 2] for n, label in enumerate(labels)) / 16
 
 
 def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, base, tmp_path):
@@ -252,7 +253,9 @@ def test_a_model_is_judged_and_read_at_the_length_that_it_was_trained_on(finetun
     assert "cut" not in deberta("eval", "--task", "classification", "-m", tmp_path / "out", file).stderr
     # Shorter training leaves the folder's own length.
     short = finetune("--max-tokens", "64", *words, text=training, out="short")
-    assert short.returncode == 0 and "evaluation: 2 of 2 rows cut to 512 tokens" in short.stderr and "cut to" not in done.stderr
+    assert short.returncode == 0
+    assert "evaluation: 2 of 2 rows cut to 512 tokens" in short.stderr
+    assert "cut to" not in done.stderr
     assert not (tmp_path / "short/tokenizer_config.json").exists()
 
 
@@ -260,7 +263,8 @@ def test_the_best_model_is_chosen_by_the_metric_that_is_named(finetune, tmp_path
     done = finetune("--validation-split", "0.25", "--metric-for-best-model", "eval_f1_macro", "--num-train-epochs", "2", text=jsonl(*rows(64)))
     assert done.returncode == 0, done.stderr
     states = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("checkpoint-*/trainer/state.json")]
-    assert {state["best"]["name"] for state in states} == {"eval_f1_macro"} and all(set(state["best"]["others"]) == {"eval_accuracy", "eval_log_loss"} for state in states)
+    assert {state["best"]["name"] for state in states} == {"eval_f1_macro"}
+    assert all(set(state["best"]["others"]) == {"eval_accuracy", "eval_log_loss"} for state in states)
     best = max(line["eval_f1_macro"] for line in log_of(tmp_path / "out") if "eval_f1_macro" in line)
     assert max(state["best"]["value"] for state in states) == best == json.loads((tmp_path / "out/all_results.json").read_text())["eval_f1_macro"]
 
@@ -296,10 +300,14 @@ def test_validation_files_of_sentences_and_questions_are_read_before_the_first_s
     (tmp_path / "dev.txt").write_text("a O\n\nb\n\n")
     words = ("finetune", "-m", base, "-o", tmp_path / "out", "--max-steps", "1")
     done = deberta(*words, "--task", "ner", "--train-file", tmp_path / "train.txt", "--validation-file", tmp_path / "dev.txt")
-    assert done.returncode == 1 and "dev.txt:3: expected a word and its tag" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists()
+    assert done.returncode == 1
+    assert "dev.txt:3: expected a word and its tag" in done.stderr
+    assert not (tmp_path / "out/metrics.jsonl").exists()
     (tmp_path / "dev.txt").write_text("a O\nb B-THING\n\n")
     done = deberta(*words, "--task", "ner", "--train-file", tmp_path / "train.txt", "--validation-file", tmp_path / "dev.txt")
-    assert done.returncode == 1 and "is in the files, which have B-THING" in done.stderr and not (tmp_path / "out/metrics.jsonl").exists()
+    assert done.returncode == 1
+    assert "is in the files, which have B-THING" in done.stderr
+    assert not (tmp_path / "out/metrics.jsonl").exists()
     paragraph = {"context": "The cat sat .", "qas": [{"id": "q", "question": "Who ?", "answers": [{"text": "cat", "answer_start": 4}]}]}
     (tmp_path / "train.json").write_text(json.dumps({"version": "1.1", "data": [{"title": "T", "paragraphs": [paragraph]}]}))
     (tmp_path / "dev.json").write_text('{"version": "1.1", "data": [')
@@ -336,7 +344,9 @@ def test_an_address_space_without_room_for_libtorch_is_told_in_a_sentence(debert
     words = ("finetune", "--task", "classification", "-m", base, "--train-file", tmp_path / "train.jsonl", "-o", tmp_path / "out")
     for limit in (300, 511):
         done = deberta(*words, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, (limit << 20, limit << 20)))
-        assert (done.returncode, done.stdout) == (1, "") and "finetune: expected an address space of at least 512 MiB" in done.stderr and f"got {limit}; raise the limit" in done.stderr
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "finetune: expected an address space of at least 512 MiB" in done.stderr
+        assert f"got {limit}; raise the limit" in done.stderr
 
 
 def test_files_beside_the_weights_are_left_where_they_are(deberta, base, tmp_path):

@@ -47,7 +47,9 @@ def test_every_row_is_held_out_once_and_the_last_fold_joins_them(deberta, base, 
     assert sorted(map(json.dumps, joined)) == sorted(map(json.dumps, seen))
     results = json.loads((out / "all_results.json").read_text())
     by_fold = [json.loads((out / f"fold-{number}-of-4/all_results.json").read_text())["eval_accuracy"] for number in (1, 2, 3, 4)]
-    assert results["folds"] == 4 and results["eval_accuracy_by_fold"] == by_fold and results["eval_accuracy"] == pytest.approx(sum(by_fold) / 4)
+    assert results["folds"] == 4
+    assert results["eval_accuracy_by_fold"] == by_fold
+    assert results["eval_accuracy"] == pytest.approx(sum(by_fold) / 4)
     mean = sum(by_fold) / 4
     assert results["eval_accuracy_std"] == pytest.approx((sum((one - mean) ** 2 for one in by_fold) / 3) ** 0.5)
 

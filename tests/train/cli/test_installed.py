@@ -36,5 +36,8 @@ def test_it_looks_into_no_other_folder_and_has_the_terms_of_what_it_brings(prefi
     paths = [line for line in subprocess.run(["readelf", "-d", prefix / "bin/deberta-train"], capture_output=True, text=True, check=True).stdout.splitlines() if "PATH" in line]
     assert len(paths) == 1 and paths[0].endswith("[$ORIGIN/../lib/deberta]")
     terms = prefix / "share/doc/deberta-train"
-    assert (terms / "torch/LICENSE").is_file() and (terms / "torch/NOTICE").is_file() and (terms / "nvidia_cuda_runtime/License.txt").is_file() and (terms / "nvidia_cuda_cupti/License.txt").is_file()
+    assert (terms / "torch/LICENSE").is_file()
+    assert (terms / "torch/NOTICE").is_file()
+    assert (terms / "nvidia_cuda_runtime/License.txt").is_file()
+    assert (terms / "nvidia_cuda_cupti/License.txt").is_file()
     assert "share/doc/deberta/copyright" in (terms / "copyright").read_text()

@@ -90,7 +90,8 @@ def test_several_scores_are_learned_evaluated_and_answered_by_their_names(debert
     assert [row["predicted"]["grammar"] for row in predictions] == pytest.approx([answer["grammar"] for answer in answers[::-1]], abs=1e-5)
     assert "The largest errors" in (out / "run.html").read_text()
     one = deberta("eval", "--task", "regression", "-m", out, dev, "--label-field", "style")
-    assert one.returncode == 1 and ("expected a model with one score for regression, got 2 classes; name a column or key for each score of "
+    assert one.returncode == 1
+    assert ("expected a model with one score for regression, got 2 classes; name a column or key for each score of "
                                     "the model with --label-field") in one.stderr
 
 
@@ -131,7 +132,9 @@ def test_a_row_without_one_of_its_scores_is_named_or_left_out(deberta, base, tmp
                                      "rows") in done.stderr, done.stderr
     done = finetune(deberta, base, file, tmp_path / "out", *TWO, "--dry-run", "--on-bad-row", "report")
     assert done.returncode == 0 and "rows.csv:18: style" in done.stderr, done.stderr
-    assert "samples\t16\n" in done.stdout and "without a label\t1\n" in done.stdout and "scores\tstyle, grammar\n" in done.stdout
+    assert "samples\t16\n" in done.stdout
+    assert "without a label\t1\n" in done.stdout
+    assert "scores\tstyle, grammar\n" in done.stdout
 
 
 def test_a_teacher_of_several_scores_is_found_by_their_names(deberta, base, tmp_path):
@@ -209,7 +212,8 @@ def test_a_row_of_weight_two_is_that_row_twice(deberta, base, tmp_path, kind):
         assert done.returncode == 0, done.stderr
         assert ("; 6 of weight 0 are left out" in done.stderr) == (name in ("weighted", "parts")), done.stderr
         losses[name] = [line["loss"] for line in log_of(tmp_path / name)]
-    assert losses["weighted"] == losses["without"] and weights_of(tmp_path / "weighted") == weights_of(tmp_path / "without")
+    assert losses["weighted"] == losses["without"]
+    assert weights_of(tmp_path / "weighted") == weights_of(tmp_path / "without")
     assert losses["parts"] == pytest.approx(losses["weighted"], rel=2e-6)
     # Class weights of shares are of a mean over rows, as torch has it; two rows have the mean of one of them twice.
     assert losses["twice"] == pytest.approx(losses["weighted"], rel=2e-6)
@@ -221,7 +225,8 @@ def test_evaluations_and_held_out_rows_have_no_weights(deberta, base, tmp_path):
     done = finetune(deberta, base, file, tmp_path / "out", "--validation-file", dev, "--weight-field", "w", "--max-steps", "2", *FAST, task="classification")
     assert done.returncode == 0, done.stderr
     answered = [json.loads(line) for line in (tmp_path / "out/eval_predictions.jsonl").read_text().splitlines()]
-    assert len(answered) == 16 and figures_of(tmp_path / "out")["accuracy"] == numpy.mean([row["gold"] == row["predicted"] for row in answered])
+    assert len(answered) == 16
+    assert figures_of(tmp_path / "out")["accuracy"] == numpy.mean([row["gold"] == row["predicted"] for row in answered])
     done = finetune(deberta, base, file, tmp_path / "split", "--validation-split", "0.5", "--weight-field", "w", "--max-steps", "1", *FAST, task="classification")
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "split/eval_predictions.jsonl").read_text().splitlines()) == 8
@@ -236,7 +241,8 @@ def test_a_run_goes_on_with_the_same_bits_and_the_same_weights(deberta, base, tm
         for name, steps in (("whole", "5"), ("parts", "2"), ("parts", "5")):
             done = finetune(deberta, base, file, tmp_path / kind / name, "--max-steps", steps, *words, task=task)
             assert done.returncode == 0, done.stderr
-        assert weights_of(tmp_path / kind / "whole") == weights_of(tmp_path / kind / "parts") and log_of(tmp_path / kind / "whole") == log_of(tmp_path / kind / "parts")
+        assert weights_of(tmp_path / kind / "whole") == weights_of(tmp_path / kind / "parts")
+        assert log_of(tmp_path / kind / "whole") == log_of(tmp_path / kind / "parts")
         written(file, weighted(rows, [0.5 + n % 2 for n in range(16)]))
         done = finetune(deberta, base, file, tmp_path / kind / "parts", "--max-steps", "9", *words, task=task)
         assert done.returncode == 2 and "training files and tokenizer: expected what the run began with" in done.stderr, done.stderr

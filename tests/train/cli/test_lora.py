@@ -34,10 +34,13 @@ def test_the_result_is_a_model_and_its_adapter(finetune, deberta, dropping_base,
         assert numpy.array_equal(before[name], after[name]) != is_target(name), name
     assert deberta("classify", "-m", tmp_path / "out", "a text").returncode == 0
     settings = json.loads((tmp_path / "out/adapter/adapter_config.json").read_text())
-    assert settings["base_model_name_or_path"] == str(dropping_base) and settings["target_modules"] == ["query_proj", "value_proj"]
+    assert settings["base_model_name_or_path"] == str(dropping_base)
+    assert settings["target_modules"] == ["query_proj", "value_proj"]
     assert (settings["r"], settings["lora_alpha"], settings["task_type"], settings["modules_to_save"]) == (4, 6, "SEQ_CLS", ["classifier", "pooler"])
     refused = deberta("classify", "-m", tmp_path / "out/adapter", "a text")
-    assert refused.returncode == 1 and "got a peft adapter (LORA)" in refused.stderr and "merge it: convert -m" in refused.stderr
+    assert refused.returncode == 1
+    assert "got a peft adapter (LORA)" in refused.stderr
+    assert "merge it: convert -m" in refused.stderr
     merged = deberta("convert", "-m", dropping_base, "--adapter", tmp_path / "out/adapter", "-o", tmp_path / "merged")
     assert merged.returncode == 0 and "rank 4, scale 1.5" in merged.stdout, merged.stderr
     assert "the weights that the adapter was trained on" not in merged.stderr
@@ -67,7 +70,8 @@ def test_every_target_has_its_matrices(finetune, dropping_base, tmp_path):
     assert done.returncode == 0, done.stderr
     before, after = tensors_of(dropping_base), tensors_of(tmp_path / "out")
     changed = {name for name in set(before) & set(after) if not numpy.array_equal(before[name], after[name])}
-    assert changed == {name for name in before if name.startswith("deberta.encoder.layer.") and name.endswith(targets)} and len(changed) == 2 * 5
+    assert changed == {name for name in before if name.startswith("deberta.encoder.layer.") and name.endswith(targets)}
+    assert len(changed) == 2 * 5
     adapter = tensors_of(tmp_path / "out/adapter", "adapter_model.safetensors")
     assert {name.split(".lora_")[0] for name in adapter if ".lora_" in name} == {"base_model.model." + name.removesuffix(".weight") for name in changed}
 

@@ -40,23 +40,29 @@ def test_the_files_say_what_the_head_reads(finetune, deberta, dev_rows, tmp_path
     scored = deberta("eval", "--task", "classification", "-m", out, dev_rows, "-f", "json", "--bootstrap", "0")
     assert scored.returncode == 0, scored.stderr
     assert json.loads(scored.stdout)["metrics"]["accuracy"] == json.loads((out / "all_results.json").read_text())["eval_accuracy"]
-    assert f"classifier_pooling\t{pooling}\n" in deberta("info", "-m", out).stdout and deberta("check", "-m", out).returncode == 0
+    assert f"classifier_pooling\t{pooling}\n" in deberta("info", "-m", out).stdout
+    assert deberta("check", "-m", out).returncode == 0
     card = (out / "README.md").read_text()
-    assert "library_name: deberta\n" in card and f"(classifier_pooling {pooling} in config.json)" in card and "from transformers import" not in card
+    assert "library_name: deberta\n" in card
+    assert f"(classifier_pooling {pooling} in config.json)" in card
+    assert "from transformers import" not in card
     logits = logits_of(deberta, out)
     (out / "config.json").write_text(json.dumps(config | {"classifier_pooling": "first", "model_type": "deberta-v2"}))
     if pooling == "attention":
         refused = deberta("classify", "-m", out, "cat")
-        assert refused.returncode == 1 and 'unexpected tensor pooler.attention.weight [16]; config.json has classifier_pooling "first"' in refused.stderr
+        assert refused.returncode == 1
+        assert 'unexpected tensor pooler.attention.weight [16]; config.json has classifier_pooling "first"' in refused.stderr
     else:
         assert logits_of(deberta, out) != logits
 
 
 def test_without_the_option_the_files_are_those_of_before(finetune, tmp_path):
-    assert finetune(tmp_path / "auto").returncode == 0 and finetune(tmp_path / "first", "--pooling", "first").returncode == 0
+    assert finetune(tmp_path / "auto").returncode == 0
+    assert finetune(tmp_path / "first", "--pooling", "first").returncode == 0
     assert weights_of(tmp_path / "auto") == weights_of(tmp_path / "first")
     for name in "auto", "first":
-        assert config_of(tmp_path / name)["model_type"] == "deberta-v2" and "classifier_pooling" not in config_of(tmp_path / name)
+        assert config_of(tmp_path / name)["model_type"] == "deberta-v2"
+        assert "classifier_pooling" not in config_of(tmp_path / name)
 
 
 def test_a_model_keeps_its_pooling_and_its_head_unless_another_is_asked_for(finetune, tmp_path):
@@ -68,7 +74,8 @@ def test_a_model_keeps_its_pooling_and_its_head_unless_another_is_asked_for(fine
     for name, words in {"kept": [], "same": ["--pooling", "attention"]}.items():
         done = finetune(tmp_path / name, *words, **still, base=base)
         assert done.returncode == 0 and "random weights" not in done.stderr, done.stderr
-        assert config_of(tmp_path / name)["classifier_pooling"] == "attention" and weights_of(tmp_path / name) == weights_of(base)
+        assert config_of(tmp_path / name)["classifier_pooling"] == "attention"
+        assert weights_of(tmp_path / name) == weights_of(base)
     new = "new, with random weights: pooler.dense.weight pooler.dense.bias classifier.weight classifier.bias\n"
     for pooling, model_type in ("mean", "deberta-v2-pooled"), ("first", "deberta-v2"):
         done = finetune(tmp_path / pooling, "--pooling", pooling, **still, base=base)
@@ -114,7 +121,8 @@ def test_a_run_that_goes_on_ends_in_the_same_bits(finetune, tmp_path, more):
     for name, steps in ("whole", 6), ("parts", 3), ("parts", 6):
         done = finetune(tmp_path / name, *words, steps=steps)
         assert done.returncode == 0, done.stderr
-    assert weights_of(tmp_path / "whole") == weights_of(tmp_path / "parts") and log_of(tmp_path / "whole") == log_of(tmp_path / "parts")
+    assert weights_of(tmp_path / "whole") == weights_of(tmp_path / "parts")
+    assert log_of(tmp_path / "whole") == log_of(tmp_path / "parts")
     done = finetune(tmp_path / "parts", "--pooling", "mean", *words[2:], steps=8)
     assert done.returncode == 2 and "pooling: expected attention" in done.stderr, done.stderr
 
@@ -152,7 +160,9 @@ def test_a_model_in_bf16_answers_nearly_the_same(finetune, deberta, tmp_path):
 def test_a_wrong_value_and_a_missing_tensor_are_named(deberta, tmp_path):
     model = make_model(tmp_path / "model", "sequence", classifier_pooling="cls")
     done = deberta("classify", "-m", model, "a text")
-    assert done.returncode == 1 and 'config.json: classifier_pooling: expected "first", "mean", "max" or "attention", got "cls" (string)' in done.stderr
+    assert done.returncode == 1
+    assert 'config.json: classifier_pooling: expected "first", "mean", "max" or "attention", got "cls" (string)' in done.stderr
     model = make_model(tmp_path / "other", "sequence", classifier_pooling="attention")
     done = deberta("classify", "-m", model, "a text")
-    assert done.returncode == 1 and '1 tensor missing: pooler.attention.weight; config.json has classifier_pooling "attention"' in done.stderr
+    assert done.returncode == 1
+    assert '1 tensor missing: pooler.attention.weight; config.json has classifier_pooling "attention"' in done.stderr

@@ -71,7 +71,9 @@ def test_a_damaged_checkpoint_is_passed_over_and_said(pretrain, tmp_path):
     damaged = tmp_path / "out/checkpoint-000006/model.safetensors"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"\1")
     done = pretrain(tmp_path / "out", "--max-steps", "6", "--save-steps", "2")
-    assert done.returncode == 0 and "a damaged checkpoint is passed over" in done.stderr and "checkpoint-000004" in done.stderr
+    assert done.returncode == 0
+    assert "a damaged checkpoint is passed over" in done.stderr
+    assert "checkpoint-000004" in done.stderr
     assert weights_of(tmp_path / "out") == weights_of(tmp_path / "whole")
 
 
@@ -97,12 +99,16 @@ def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(d
                 (re.fullmatch(r"([\d.]+) % of the sequences, of (\d+) tokens in (\d+) documents", lines[f"from {path}"]).groups() for path in (corpus, small))]
     lines = lines_of("--source-weights", "1,3", "--source-exponent", "0")
     parts = drawn(lines)
-    assert [part[0] for part in parts] == [25, 75] and sum(part[1] for part in parts) == int(lines["corpus tokens"]) and sum(part[2] for part in parts) == int(lines["documents"])
+    assert [part[0] for part in parts] == [25, 75]
+    assert sum(part[1] for part in parts) == int(lines["corpus tokens"])
+    assert sum(part[2] for part in parts) == int(lines["documents"])
     by_size = drawn(lines_of())
     assert by_size[0][0] == pytest.approx(100 * by_size[0][1] / (by_size[0][1] + by_size[1][1]), abs=0.05)
     found, asked = lines["of them"].split("; asked ")
     found = [float(number) for number in re.findall(r"[\d.]+", found)]
-    assert asked == "80 %, 10 %, 10 %" and sum(found) == pytest.approx(100, abs=0.1) and found == pytest.approx([80, 10, 10], abs=5)
+    assert asked == "80 %, 10 %, 10 %"
+    assert sum(found) == pytest.approx(100, abs=0.1)
+    assert found == pytest.approx([80, 10, 10], abs=5)
     predicted, asked = re.fullmatch(r"([\d.]+) %; asked ([\d.]+) %", lines_of("--mlm-probability", "0.25")["predicted tokens"]).groups()
     assert asked == "25" and float(predicted) == pytest.approx(25, abs=3)
     assert lines_of("--objective", "rtd")["of them"] == "[MASK] 100 %, kept 0 %, random 0 %; asked 100 %, 0 %, 0 %"
@@ -214,4 +220,5 @@ def test_the_rate_stays_and_falls_as_it_is_told(pretrain, tmp_path):
     assert rates == pytest.approx([0.0015, 0.003, 0.003, 0.00225, 0.00075])  # of every second step
     for option, value in (("--lr-decay-steps", "3"), ("--lr-decay-type", "linear")):
         done = pretrain(tmp_path / "no", "--max-steps", "10", option, value)
-        assert done.returncode == 2 and f"{option}: expected --lr-scheduler-type warmup_stable_decay with it, got linear" in done.stderr
+        assert done.returncode == 2
+        assert f"{option}: expected --lr-scheduler-type warmup_stable_decay with it, got linear" in done.stderr

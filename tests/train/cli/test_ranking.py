@@ -117,7 +117,9 @@ def test_the_held_out_queries_choose_the_model_by_their_ndcg(deberta, base, long
     assert done.returncode == 0, done.stderr
     figures = json.loads((out / "all_results.json").read_text())
     evaluations = [line for line in log_of(out) if "eval_ndcg@10" in line]
-    assert len(evaluations) == 2 and figures["eval_ndcg@10"] == max(line["eval_ndcg@10"] for line in evaluations) and {"eval_mrr@10", "eval_map"} <= set(figures)
+    assert len(evaluations) == 2
+    assert figures["eval_ndcg@10"] == max(line["eval_ndcg@10"] for line in evaluations)
+    assert {"eval_mrr@10", "eval_map"} <= set(figures)
     assert "4 examples are held out" in done.stderr
 
 

@@ -70,14 +70,16 @@ def test_a_pair_from_text_answers(train, deberta, corpus, tmp_path):
     done = train(tmp_path / "out", PAIRS[0], "--max-steps", "60")
     assert f"the models generator (for fill) and discriminator (for detect) are in {tmp_path / 'out'}" in done.stderr
     log = training_lines(tmp_path / "out")
-    assert log[-1]["generator_loss"] < log[0]["generator_loss"] - 0.5 and log[-1]["discriminator_loss"] < log[0]["discriminator_loss"]
+    assert log[-1]["generator_loss"] < log[0]["generator_loss"] - 0.5
+    assert log[-1]["discriminator_loss"] < log[0]["discriminator_loss"]
     filled = deberta("fill", "-m", tmp_path / "out/generator", "the cat sat on a [MASK] and it rained", "--format", "json")
     assert filled.returncode == 0 and filled.stderr == "", filled.stderr
     detected = deberta("detect", "-m", tmp_path / "out/discriminator", TEXT, "--format", "json")
     assert detected.returncode == 0 and detected.stderr == "", detected.stderr
     for folder in (tmp_path / "out", tmp_path / "out/checkpoint-000060"):
         refused = deberta("detect", "-m", folder, TEXT)
-        assert refused.returncode == 1 and f"a folder of models: discriminator, generator; give one of them, such as {folder}/discriminator" in refused.stderr
+        assert refused.returncode == 1
+        assert f"a folder of models: discriminator, generator; give one of them, such as {folder}/discriminator" in refused.stderr
     scored = deberta("eval", "--task", "mlm", "-m", tmp_path / "out/generator", "--hold-out-every", "10", "--format", "json", corpus)
     said, metrics = json.loads((tmp_path / "out/all_results.json").read_text()), json.loads(scored.stdout)["metrics"]
     assert (said["eval_generator_accuracy"], said["eval_generator_perplexity"]) == (metrics["accuracy"], metrics["perplexity"])
@@ -111,7 +113,8 @@ def test_files_hold_the_table_that_is_read_and_the_difference_that_is_trained(tr
     base, whole = generator[WORDS + "weight"], discriminator[WORDS + "weight"]
     assert (WORDS + "_weight" in discriminator) == (pair[1] == "gdes") and WORDS + "_weight" not in generator
     if pair[1] == "gdes":
-        assert numpy.array_equal(whole, base + discriminator[WORDS + "_weight"]) and numpy.abs(discriminator[WORDS + "_weight"]).max() > 1e-4
+        assert numpy.array_equal(whole, base + discriminator[WORDS + "_weight"])
+        assert numpy.abs(discriminator[WORDS + "_weight"]).max() > 1e-4
     assert numpy.array_equal(whole, base) == (pair[1] == "es")
     cosine = training_lines(tmp_path / "out")[-1]["table_cosine_words"]
     assert cosine == pytest.approx(1, abs=1e-12) if pair[1] == "es" else cosine > 0.9 if pair[1] == "gdes" else abs(cosine) < 0.1
@@ -174,7 +177,8 @@ def test_parts_of_a_step_add_up(train, tmp_path, pair):
     whole, parts = training_lines(tmp_path / "whole")[0], training_lines(tmp_path / "parts")[0]
     for name in ("generator_loss", "discriminator_loss", "generator_grad_norm", "discriminator_grad_norm"):
         assert parts[name] == pytest.approx(whole[name], rel=1e-6), name
-    assert parts["replaced_share"] == whole["replaced_share"] and parts["discriminator_labels_per_step"] == whole["discriminator_labels_per_step"]
+    assert parts["replaced_share"] == whole["replaced_share"]
+    assert parts["discriminator_labels_per_step"] == whole["discriminator_labels_per_step"]
 
 
 # ---- what moves what
@@ -192,11 +196,13 @@ def test_the_generator_alone_is_a_language_model_on_the_same_batches(train, pret
     then."""
     train(tmp_path / "out", PAIRS[0], "--max-steps", "6", "--generator-warmup", "4", "--save-steps", "4")
     log = training_lines(tmp_path / "out")
-    assert ["discriminator_loss" in line for line in log] == [False, False, True] and log[0]["loss"] == log[0]["generator_loss"]
+    assert ["discriminator_loss" in line for line in log] == [False, False, True]
+    assert log[0]["loss"] == log[0]["generator_loss"]
     early, late = (tensors_of(tmp_path / f"out/checkpoint-00000{step}/discriminator") for step in (4, 6))
     assert numpy.abs(early[WORDS + "_weight"]).max() == 0 and numpy.abs(late[WORDS + "_weight"]).max() > 0
     name = "deberta.encoder.layer.0.output.dense.weight"
-    assert not numpy.array_equal(early[name], late[name]) and numpy.array_equal(early["mask_predictions.LayerNorm.weight"], numpy.ones(32, numpy.float32))
+    assert not numpy.array_equal(early[name], late[name])
+    assert numpy.array_equal(early["mask_predictions.LayerNorm.weight"], numpy.ones(32, numpy.float32))
 
 
 # ---- published files
@@ -234,7 +240,8 @@ def test_the_discriminator_waits_with_its_tables_while_the_generator_is_trained(
     before = logits_of(deberta, discriminator, tmp_path)
     assert not numpy.array_equal(tensors_of(tmp_path / "out/checkpoint-000004/generator")[WORDS + "weight"], tensors_of(generator)[WORDS + "weight"])
     waiting = tensors_of(tmp_path / "out/checkpoint-000004/discriminator")
-    assert WORDS + "_weight" not in waiting and numpy.array_equal(waiting[WORDS + "weight"], tensors_of(discriminator)[WORDS + "weight"])
+    assert WORDS + "_weight" not in waiting
+    assert numpy.array_equal(waiting[WORDS + "weight"], tensors_of(discriminator)[WORDS + "weight"])
     assert numpy.abs(logits_of(deberta, tmp_path / "out/checkpoint-000004/discriminator", tmp_path) - before).max() <= 1e-5
     # to the generator of then; its own rate moves nothing
     difference = tensors_of(tmp_path / "out/discriminator")[WORDS + "_weight"]
@@ -252,7 +259,9 @@ def test_what_the_difference_is_worth_is_said_before_the_first_step(train, go_on
     own, other = losses_said(done)
     assert own < other and "warning" not in done.stderr
     done = go_on("third", tmp_path / "first/discriminator", "--generator-init", "discriminator", "--max-steps", "1")
-    assert "with the generator's tables" in done.stderr and "the generator is new" in done.stderr and "warning" not in done.stderr
+    assert "with the generator's tables" in done.stderr
+    assert "the generator is new" in done.stderr
+    assert "warning" not in done.stderr
 
 
 def with_tensors(source, target, **changed):
