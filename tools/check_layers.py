@@ -43,7 +43,8 @@ OF_SRC = {"train/ops": MODEL, "train/model": MODEL | {"engine"}, "train/optim": 
           "train/step": MODEL | {"pipeline"}, "train/pretrain": READERS, "train/finetune": READERS | {"cost"}, "train/replay": READERS,
           "train/cli": READERS | {"cost", "options", "program", "measure"}}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
-TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
+TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"'''
+                   r'''|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
 # A product of two sizes of a model is a count of weights or operations, which src/cost has.
 SIZE = r"\b(?:hidden_size|intermediate_size|vocab_size|embedding_size)\b"

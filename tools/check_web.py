@@ -25,12 +25,12 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 REGEX = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*")
-BEFORE_VALUE = {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"}
+BEFORE_VALUE = set("return typeof case in of delete void throw new else do await yield".split())
 HEADS = {"if", "for", "while", "with", "switch", "catch"}  # of blocks, before their round brackets
 ENDINGS = {"return", "break", "continue"}  # a line that ends with one is a statement
-UNFINISHED = BEFORE_VALUE | {"const", "let", "var", "import", "export", "function", "class", "async", "try", "finally"}
+UNFINISHED = BEFORE_VALUE | set("const let var import export function class async try finally".split())
 GOES_ON = set("+ - * / % ** & | ^ << >> >>> && || ?? = == != === !== < > <= >= => ? : . ?. , ) ]".split())
-GOES_ON |= {"in", "of", "instanceof", "+=", "-=", "*=", "/=", "??=", "||=", "&&="}
+GOES_ON |= set("in of instanceof += -= *= /= ??= ||= &&=".split())
 IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "\./([\w.-]+)";')
 EXPORT = re.compile(r"export (?:const|let|class|function|async function) (\w+)")
 

@@ -15,6 +15,8 @@ from private_python import private_python
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = "build/dev/deberta"
+LINT = "{python} -m ruff check --no-cache --output-format concise"
+FORMAT = "{python} -m ruff format --no-cache"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,13 +36,11 @@ CHECKS = [
     Check("errors", r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py", "python3 tools/check_errors.py"),
     Check("mutations", r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/mistakes\.md", "tools/mutate --check"),
     Check("python", r".*\.py|tools/mutate|models/make|ruff\.toml|tests/requirements\.txt",
-          "{python} -m ruff check --no-cache --output-format concise; lint=$?; {python} -m ruff format --no-cache "
-          "--check && exit $lint",
-          "python",
-          "{python} -m ruff check --no-cache --fix; {python} -m ruff format --no-cache"),
+          f"{LINT}; lint=$?; {FORMAT} --check && exit $lint", "python", f"{LINT} --fix; {FORMAT}"),
     Check("web", r"src/web/.*\.(js|css|html)|tools/check_web\.py", "python3 tools/check_web.py"),
     Check("shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"),
-    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
+    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*"
+          r"|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
           f"python3 tools/make_docs.py {PROGRAM} --check", "program"),
     Check("tables of plans", r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/ablation_tables\.py|train/ablation/.*",
           f"python3 bench/ablation_tables.py {PROGRAM} --check", "training program"),

@@ -9,9 +9,11 @@ import tempfile
 from every_verb import jobs
 
 TRACED = "%network,%process,%file"
-CHANGES = re.compile(r"^(?:mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|link|linkat|symlink|symlinkat|truncate|chmod|fchmodat|mknod|mknodat)\(")
+CHANGES = re.compile(r"^(?:mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|link|linkat|symlink|symlinkat"
+                     r"|truncate|chmod|fchmodat|mknod|mknodat)\(")
 OPENS = re.compile(r"^(?:open|openat|openat2|creat)\(")
-NETWORK = re.compile(r"^(?:socket|socketpair|connect|bind|listen|accept4?|send\w*|recv\w*|getsockname|getpeername|[gs]etsockopt|shutdown)\(")
+NETWORK = re.compile(r"^(?:socket|socketpair|connect|bind|listen|accept4?|send\w*|recv\w*|getsockname|getpeername"
+                     r"|[gs]etsockopt|shutdown)\(")
 STARTS = re.compile(r"^(?:execve|execveat|fork|vfork)\(")
 CLONES = re.compile(r"^clone3?\(")
 

@@ -295,7 +295,7 @@ def run(chosen, work, jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--folder", default="")

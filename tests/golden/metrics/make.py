@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Records what the official evaluation scripts say about made-up and real answers:   make.py SQUAD_1_SCRIPT
-SQUAD_2_SCRIPT RECORD_SCRIPT
+"""Records what the official evaluation scripts say about made-up and real answers.
+
+usage: make.py SQUAD_1_SCRIPT SQUAD_2_SCRIPT RECORD_SCRIPT
 
 Writes made_TASK.json (the documents) and official.json (each script's SHA-256 and its figures). The scripts are not
 part of this project: evaluate-v1.1.py of SQuAD, evaluate-v2.0.py of rajpurkar/SQuAD-explorer (commit eee5fdbf),
