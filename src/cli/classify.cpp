@@ -16,7 +16,7 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   SequenceOptions sequence;
   sequence.rules = encoding_rules(options.encoding);
   sequence.top_k = options.top_k;
-  sequence.function = chosen_function(options.activation);
+  sequence.function = options.activation.value;
   sequence.window_scores = window_scores(options.windows, sequence.rules);
   if (!options.windows.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
     throw Error(ErrorCode::kUsage, "--benign-label", "expected --window-scores max as well");

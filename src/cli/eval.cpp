@@ -178,8 +178,7 @@ void check_guard_options(const EvalVerb& options, const TaskRow& task) {
   const auto refuse = [](const std::string& option, const std::string& what) {
     throw Error(ErrorCode::kUsage, option, what);
   };
-  const bool has_rates = !options.false_positive_rate.empty(),
-             is_max = options.windows.scores != WindowScoresChoice::kMean;
+  const bool has_rates = !options.false_positive_rate.empty(), is_max = options.windows.scores != WindowScores::kMean;
   const bool has_benign = !options.windows.benign_label.empty();
   const bool has_classes = verb_of(task) == "classify" || verb_of(task) == "nli";
   const std::string first = has_rates ? "--false-positive-rate" : is_max ? "--window-scores" : "--benign-label";

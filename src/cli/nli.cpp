@@ -20,7 +20,7 @@ int run(const NliVerb& options) {
   EntailmentOptions settings;
   settings.rules = encoding_rules(options.encoding);
   settings.label_map = options.label_map;
-  settings.function = chosen_function(options.activation).value_or(ScoreFunction::kSoftmax);
+  settings.function = options.activation.value.value_or(ScoreFunction::kSoftmax);
   RowReading reading = reading_of(options);
   reading.shape = pair_shape();
   reading.shape.others = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};

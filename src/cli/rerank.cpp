@@ -24,7 +24,7 @@ RankOptions rank_options(const RerankVerb& options) {
   RankOptions settings;
   settings.rules = encoding_rules(options.encoding);
   settings.top_n = options.top_k;
-  settings.function = chosen_function(options.activation);
+  settings.function = options.activation.value;
   return settings;
 }
 

@@ -26,8 +26,10 @@
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
+#include "program/output.h"
 #include "serve/http.h"
 #include "serve/log_writer.h"
+#include "serve/openapi/document.h"
 #include "serve/server.h"
 
 namespace deberta::cli {
@@ -331,6 +333,10 @@ void keep_memory_small() {
 }  // namespace
 
 int run(const ServeVerb& options) {
+  if (options.openapi) {
+    print(serve::openapi::document().dump(2) + "\n");
+    return 0;
+  }
   keep_memory_small();
   check_limits(options);
   serve::ServerSettings settings = settings_of(options);

@@ -1,14 +1,12 @@
-// What the words of a choice mean, in the library's types where it has one. A test fails for a word of the option table
-// that its type lacks.
+// What the words of a choice mean, in the library's types where it has one; those of parameters of tasks are in
+// pipeline/parameter_words.h. A test fails for a word of the option table that its type lacks.
 #pragma once
 #include <array>
-#include <string_view>
-#include <type_traits>
 
 #include "deberta/model.h"
 #include "deberta/pipeline.h"
-#include "decode/offset_units.h"
 #include "decode/word_tags.h"
+#include "pipeline/parameter_words.h"
 #include "rows/row.h"
 
 namespace deberta {
@@ -17,11 +15,9 @@ enum class LoadWeights { kMap, kRead };
 enum class DtypeChoice { kAuto, kFp32, kBf16, kInt8 };
 enum class WrittenDtype { kKeep, kFp32, kBf16, kFp16, kInt8 };
 enum class Compat { kOriginal, kHf };
-enum class WindowScoresChoice { kMean, kMax, kEach };
 enum class TruncateChoice { kAuto, kRight, kLeft, kWindow, kError };
 enum class SpecialText { kParse, kLiteral };
 enum class AnswerEnds { kWords, kTokens };
-enum class ActivationChoice { kAuto, kSoftmax, kSigmoid, kNone };
 enum class PoolingChoice { kAuto, kCls, kMean, kMax, kNone };
 enum class ClassifierPoolingChoice { kAuto, kFirst, kMean, kMax, kAttention };
 enum class Color { kAuto, kAlways, kNever };
@@ -45,19 +41,6 @@ enum class LogFormat { kText, kJson };
 enum class ExplorerChoice { kAuto, kOn, kOff };
 enum class MetricsNames { kDeberta, kTei };
 enum class HeadNames { kOriginal, kHf };
-
-template <class T>
-struct ChoiceWord {
-  std::string_view word;
-  T meaning;
-};
-
-// The words of a choice type; nullptr for any other type.
-template <class T>
-inline constexpr auto kChoiceWords = nullptr;
-
-template <class T>
-concept ChoiceType = !std::is_same_v<decltype(kChoiceWords<T>), const std::nullptr_t>;
 
 template <>
 inline constexpr auto kChoiceWords<LoadWeights> =
@@ -96,10 +79,6 @@ inline constexpr auto kChoiceWords<TruncateChoice> =
                                                {"window", TruncateChoice::kWindow},
                                                {"error", TruncateChoice::kError}});
 template <>
-inline constexpr auto kChoiceWords<ChoiceForm> = std::to_array<ChoiceWord<ChoiceForm>>({{"race", ChoiceForm::kRace},
-                                                                                        {"plain", ChoiceForm::kPlain},
-                                                                                        {"copa", ChoiceForm::kCopa}});
-template <>
 inline constexpr auto kChoiceWords<SpecialText> =
     std::to_array<ChoiceWord<SpecialText>>({{"parse", SpecialText::kParse}, {"literal", SpecialText::kLiteral}});
 template <>
@@ -114,15 +93,6 @@ inline constexpr auto kChoiceWords<AnswerEnds> =
 template <>
 inline constexpr auto kChoiceWords<WordLabel> =
     std::to_array<ChoiceWord<WordLabel>>({{"first", WordLabel::kFirst}, {"most_confident", WordLabel::kMostConfident}});
-template <>
-inline constexpr auto kChoiceWords<WindowScoresChoice> = std::to_array<ChoiceWord<WindowScoresChoice>>(
-    {{"mean", WindowScoresChoice::kMean}, {"max", WindowScoresChoice::kMax}, {"each", WindowScoresChoice::kEach}});
-template <>
-inline constexpr auto kChoiceWords<ActivationChoice> =
-    std::to_array<ChoiceWord<ActivationChoice>>({{"auto", ActivationChoice::kAuto},
-                                                 {"softmax", ActivationChoice::kSoftmax},
-                                                 {"sigmoid", ActivationChoice::kSigmoid},
-                                                 {"none", ActivationChoice::kNone}});
 template <>
 inline constexpr auto kChoiceWords<PoolingChoice> =
     std::to_array<ChoiceWord<PoolingChoice>>({{"auto", PoolingChoice::kAuto},
@@ -144,10 +114,6 @@ inline constexpr auto kChoiceWords<MaskDecoder> = std::to_array<ChoiceWord<MaskD
 template <>
 inline constexpr auto kChoiceWords<Color> =
     std::to_array<ChoiceWord<Color>>({{"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}});
-template <>
-inline constexpr auto kChoiceWords<OffsetUnit> = std::to_array<ChoiceWord<OffsetUnit>>({{"chars", OffsetUnit::kChars},
-                                                                                        {"bytes", OffsetUnit::kBytes},
-                                                                                        {"utf16", OffsetUnit::kUtf16}});
 template <>
 inline constexpr auto kChoiceWords<Format> = std::to_array<ChoiceWord<Format>>({{"auto", Format::kAuto},
                                                                                 {"table", Format::kTable},

@@ -1,6 +1,8 @@
 // Two tables, of options and of phrases, translate an error's arguments; everything else passes unchanged.
 #include "options/error_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -9,23 +11,22 @@
 
 #include "base/problem_text.h"
 #include "options/options.h"
+#include "pipeline/parameters.h"
 
 namespace deberta {
 namespace {
 
-// Options whose names differ from their arguments'; all others match.
+// Options whose names differ from their arguments', beside those of parameters of tasks, whose rows say it; all others
+// match.
 struct OptionName {
   std::string_view argument;
   std::string_view option;
 };
 constexpr std::array kNames = {OptionName{"model", "-m"},
                                OptionName{"added_tokens", "--add-tokens"},
-                               OptionName{"max_question_tokens", "--max-question-len"},
-                               OptionName{"hypothesis_template", "--template"},
                                OptionName{"fields", "--input-field"},
                                OptionName{"form", "--input-format"},
                                OptionName{"kept", "--keep"},
-                               OptionName{"benign_labels", "--benign-label"},
                                OptionName{"false_positive_rates", "--false-positive-rate"}};
 
 // What the program does by other means than an option named for the argument; {} stands for the value.
@@ -46,9 +47,12 @@ std::string option_of(std::string_view argument) {
   for (const OptionName& row : kNames) {
     if (row.argument == argument) return std::string(row.option);
   }
+  const auto table = option_table();
+  for (const OptionRow& row : table) {
+    if (row.parameter != nullptr && row.parameter->name == argument) return fmt::format("--{}", row.name);
+  }
   std::string name(argument);
   std::replace(name.begin(), name.end(), '_', '-');
-  const auto table = option_table();
   const bool is_option =
       std::any_of(table.begin(), table.end(), [&](const OptionRow& row) { return row.name == name; });
   return is_option ? "--" + name : std::string(argument);

@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "deberta/error.h"
 #include "options/other_trainers.h"
+#include "pipeline/parameters.h"
 
 namespace deberta {
 namespace {
@@ -25,12 +26,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
-}
-
-// Whether `word` is one of the space-separated `words`.
-bool names_word(std::string_view words, std::string_view word) {
-  const auto parts = split(words, ' ');
-  return std::find(parts.begin(), parts.end(), word) != parts.end();
 }
 
 [[noreturn]] void refuse(std::string_view where, std::string_view expected, std::string_view got) {
@@ -120,6 +115,18 @@ bool is_secret(const OptionRow& row) {
 
 std::string range_text(const OptionRow& row) {
   return std::string(numbers_of(row)) + (takes_auto(row) ? " or auto" : "");
+}
+
+// {allow_no_answer} is the option of that parameter, of the same tasks.
+std::string help_text(const OptionRow& row) {
+  if (row.parameter == nullptr) return std::string(row.help);
+  const auto option_of = [&](std::string_view name) {
+    for (const OptionRow* other : options_of(split(row.verbs, ' ').front())) {
+      if (other->parameter != nullptr && other->parameter->name == name) return fmt::format("--{}", other->name);
+    }
+    throw Error(ErrorCode::kInternal, "options", fmt::format("--{}: no option for {{{}}}", row.name, name));
+  };
+  return with_names(row.help, option_of) + std::string(row.more);
 }
 
 const VerbRow* find_verb(std::string_view name) {

@@ -9,6 +9,8 @@
 
 namespace deberta {
 
+struct Parameter;  // pipeline/parameters.h
+
 // kFiles: names of files, each given separately.
 enum class OptionType { kFlag, kText, kInteger, kNumber, kSize, kChoice, kList, kFiles };
 
@@ -21,9 +23,11 @@ struct OptionRow {
   // "1..64" for numbers and sizes, "auto|1..64" for those that other options decide by default, "a|b" for choices, a
   // placeholder for other values
   std::string_view range;
-  std::string_view verbs;    // separated by spaces; "*": every verb
-  std::string_view section;  // heading in the help
-  std::string_view help;
+  std::string_view verbs;                // separated by spaces; "*": every verb
+  std::string_view section;              // heading in the help
+  std::string_view help;                 // as help_text() completes it
+  const Parameter* parameter = nullptr;  // that it is; null: it belongs to the program alone
+  std::string_view more = {};            // behind the text of the parameter
 };
 std::span<const OptionRow> option_table();
 constexpr std::string_view kOutputSection = "Output";  // where a FILE or a DIR is written, and not read
@@ -31,6 +35,7 @@ std::span<const std::string_view> option_sections();   // every section of the t
 bool takes_auto(const OptionRow& row);
 bool is_secret(const OptionRow& row);          // a value that is never shown
 std::string range_text(const OptionRow& row);  // for messages: "1..64", "1..64 or auto"
+std::string help_text(const OptionRow& row);   // with the options that it speaks of
 
 // A former name of an option, which command lines, --config files and the environment may still use.
 struct OptionAlias {

@@ -1,8 +1,10 @@
-// The rows: verbs and options. Nothing else in the program names an option's type, default or range.
+// The rows: verbs and options. Nothing else in the program names an option's type, default or range; those of an option
+// that is a parameter of tasks are in pipeline/parameters.h.
 #include <algorithm>
 #include <array>
 
 #include "options/options.h"
+#include "pipeline/parameters.h"
 
 namespace deberta {
 namespace {
@@ -104,6 +106,43 @@ constexpr std::array kVerbs = {
     VerbRow{"help", "show help for a verb", "[VERB]", "help classify"},
 };
 
+constexpr OptionType option_type(ParameterType type) {
+  switch (type) {
+    case ParameterType::kFlag:
+      return kFlag;
+    case ParameterType::kInteger:
+      return kInteger;
+    case ParameterType::kNumber:
+      return kNumber;
+    case ParameterType::kWord:
+      return kChoice;
+    case ParameterType::kText:
+      return kText;
+    case ParameterType::kTexts:
+      return kList;
+  }
+  return kText;
+}
+
+// A parameter of tasks, by the name that it has as an option; `more` is what help says behind the row's text.
+consteval OptionRow of(const Parameter& row, std::string_view name, char short_name, std::string_view section,
+                       std::string_view more = {}) {
+  return {name, short_name, option_type(row.type), row.default_value, row.range, row.tasks, section, row.text,
+          &row, more};
+}
+
+// The same where each text is given by itself, as it may have a comma.
+consteval OptionRow several(OptionRow row) {
+  row.type = kFiles;
+  return row;
+}
+
+// A parameter where a labelled file is scored, which has a default and a meaning of its own for it.
+consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::string_view section,
+                            std::string_view default_value, std::string_view help) {
+  return {name, 0, option_type(row.type), default_value, row.range, "eval", section, help};
+}
+
 // No std::array: clang deduces no more than 256 elements.
 constexpr OptionRow kOptions[] = {
     OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
@@ -132,6 +171,8 @@ constexpr OptionRow kOptions[] = {
         "needs a key"},
     OptionRow{"strict-fields", 0, kFlag, "", "", "serve", "Server",
               "refuse requests with fields that no route knows (422), instead of naming them in X-Ignored-Fields"},
+    OptionRow{"openapi", 0, kFlag, "", "", "serve", "Server",
+              "print the OpenAPI document of the routes, and exit; a running server has it at /openapi.json"},
     OptionRow{"metrics-names", 0, kChoice, "deberta", "deberta|tei", "serve", "Server",
               "names in /metrics; tei: those of text-embeddings-inference as well (te_request_count, ...)"},
     OptionRow{"metrics-port", 0, kInteger, "auto", "auto|0..65535", "serve", "Server",
@@ -570,38 +611,19 @@ constexpr OptionRow kOptions[] = {
         "first columns, in every format"},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
-    OptionRow{"max-tokens", 0, kInteger, "512", "3..1048576",
-              "classify nli zero-shot ner choose rerank fill score embed detect analyze tokenize convert", "Input",
-              "maximum input length in tokens, special tokens included; without it a length that the model's folder "
-              "says (model_max_length, up to 32768) takes its place"},
-    OptionRow{"truncate", 0, kChoice, "right", "right|left|error",
-              "nli zero-shot choose rerank fill score embed detect analyze", "Input",
-              "what to do with a longer input: cut its end (right) or its beginning (left), or report the row as bad"},
-    OptionRow{
-        "truncate", 0, kChoice, "right", "right|left|window|error", "classify", "Input",
-        "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
-        "windows and average their logits (of a pair those of the longer text, beside the whole of the other), or "
-        "report the row as bad"},
-    OptionRow{"truncate", 0, kChoice, "window", "window|right|left|error", "ner", "Input",
-              "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning "
-              "(left), or report the row as bad"},
-    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "classify ner", "Input",
-              "tokens that consecutive windows share"},
-    OptionRow{"max-tokens", 0, kInteger, "384", "8..1048576", "qa", "Input",
-              "maximum window length in tokens: question, part of the context, special tokens"},
-    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "qa", "Input",
-              "tokens of the context that consecutive windows share (at most half a window)"},
-    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "qa", "Input",
-              "maximum question length in tokens; the rest is cut"},
+    of(parameter("classify", "max_tokens"), "max-tokens", 0, "Input"),
+    of(parameter("nli", "truncate"), "truncate", 0, "Input"),
+    of(parameter("classify", "truncate"), "truncate", 0, "Input"),
+    of(parameter("ner", "truncate"), "truncate", 0, "Input"),
+    of(parameter("ner", "stride"), "stride", 0, "Input"),
+    of(parameter("qa", "max_tokens"), "max-tokens", 0, "Input"),
+    of(parameter("qa", "stride"), "stride", 0, "Input"),
+    of(parameter("qa", "max_question_tokens"), "max-question-len", 0, "Input"),
     OptionRow{"query", 0, kText, "", "TEXT", "rerank", "Input", "the query; every row is then a document"},
-    OptionRow{"labels", 0, kList, "", "NAMES", "zero-shot", "Input", "candidate labels"},
+    of(parameter("zero-shot", "labels"), "labels", 0, "Input"),
     OptionRow{"labels-file", 0, kText, "", "FILE", "zero-shot", "Input", "candidate labels, one per line"},
-    OptionRow{"template", 0, kText, "This example is {}.", "TEXT", "zero-shot", "Input",
-              "hypothesis for a label; {} is replaced by the label"},
-    OptionRow{
-        "form", 0, kChoice, "race", "race|plain|copa", "choose", "Input",
-        "race: [CLS] context [SEP] question choice [SEP], white space normalised, question and choice at most 160 "
-        "tokens; plain: the same with the texts unchanged (SWAG, AlphaNLI); copa: the question is cause or effect"},
+    of(parameter("zero-shot", "hypothesis_template"), "template", 0, "Input"),
+    of(parameter("choose", "form"), "form", 0, "Input"),
     OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kEncodingVerbs, "Input", "maximum text length in bytes"},
     OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kEncodingVerbs, "Input",
               "how to read [SEP] and other special tokens in a text: as tokens (parse) or as plain text (literal; fill "
@@ -612,46 +634,34 @@ constexpr OptionRow kOptions[] = {
         "pipelines ([UNK] where a SentencePiece model has byte pieces)"},
     OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
               "how to break ties in a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)"},
-    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "classify", "Answer",
-              "number of labels per text; 0: the best one, or all of a multi-label or regression model"},
-    OptionRow{"top-k", 'k', kInteger, "0", "0..100000", "fill", "Answer", "number of tokens per mask; 0: five"},
-    OptionRow{"top-k", 'k', kInteger, "1", "1..1000", "qa", "Answer", "number of answers per question"},
-    OptionRow{"max-answer-len", 0, kInteger, "15", "1..100000", "qa", "Answer", "maximum answer length in tokens"},
-    OptionRow{"max-answer-len", 0, kInteger, "30", "1..100000", "eval", "Answer",
-              "squad: maximum answer length in tokens; 30 as in the papers"},
-    OptionRow{"max-question-len", 0, kInteger, "64", "1..1048576", "eval", "Input",
-              "squad: maximum question length in tokens; the rest is cut"},
-    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "eval", "Input",
-              "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
-    OptionRow{"align", 0, kChoice, "words", "words|tokens", "qa", "Answer",
-              "where answers may begin and end: at word boundaries, or at any token"},
+    of(parameter("classify", "top_k"), "top-k", 'k', "Answer"),
+    of(parameter("fill", "top_k"), "top-k", 'k', "Answer", "; 0: five"),
+    of(parameter("qa", "top_k"), "top-k", 'k', "Answer"),
+    of(parameter("qa", "max_answer_tokens"), "max-answer-len", 0, "Answer"),
+    in_eval(parameter("qa", "max_answer_tokens"), "max-answer-len", "Answer", "30",
+            "squad: maximum answer length in tokens; 30 as in the papers"),
+    in_eval(parameter("qa", "max_question_tokens"), "max-question-len", "Input", "64",
+            "squad: maximum question length in tokens; the rest is cut"),
+    in_eval(parameter("qa", "stride"), "stride", "Input", "128",
+            "tokens of a text that consecutive windows share (SQuAD: at most half a window)"),
+    of(parameter("qa", "align"), "align", 0, "Answer"),
     OptionRow{"align", 0, kChoice, "tokens", "tokens|words", "eval", "Answer",
               "squad: where answers may begin and end; tokens: score the span itself, as the official script does"},
     OptionRow{"word-label", 0, kChoice, "first", "first|most_confident", "eval", "Answer",
               "ner: a word takes the label of its first piece, as models are trained, or of its most confident piece"},
-    OptionRow{"allow-no-answer", 0, kFlag, "", "", "qa", "Answer",
-              "treat the empty answer as a candidate (SQuAD 2.0 models)"},
-    OptionRow{"no-answer-threshold", 0, kNumber, "0", "-1000..1000", "qa", "Answer",
-              "the empty answer wins where its logit exceeds that of the best span by more than this; implies "
-              "--allow-no-answer"},
-    OptionRow{"multi-label", 0, kFlag, "", "", "zero-shot", "Answer",
-              "score each label independently (entailment against contradiction) instead of against the others"},
-    OptionRow{"top-k", 'k', kInteger, "0", "0..1000000", "rerank", "Answer", "number of documents to return; 0: all"},
-    OptionRow{"return-text", 0, kFlag, "", "", "rerank", "Answer", "include the documents' texts in json and jsonl"},
-    OptionRow{"tokens", 0, kFlag, "", "", "score", "Answer",
-              "include the log-probability of each token in json and jsonl"},
-    OptionRow{
-        "window-scores", 0, kChoice, "mean", "mean|max|each", "classify", "Answer",
-        "the scores of a text that is read in windows (--truncate window); mean: those of the mean of their "
-        "logits; max: those of the window in which a class other than the benign ones scores highest; each: those "
-        "of each window, with its place in code points (json and jsonl: and those of the mean)"},
+    of(parameter("qa", "allow_no_answer"), "allow-no-answer", 0, "Answer"),
+    of(parameter("qa", "no_answer_threshold"), "no-answer-threshold", 0, "Answer"),
+    of(parameter("zero-shot", "multi_label"), "multi-label", 0, "Answer"),
+    of(parameter("rerank", "top_n"), "top-k", 'k', "Answer", "; 0: all"),
+    of(parameter("rerank", "return_text"), "return-text", 0, "Answer", " in json and jsonl"),
+    of(parameter("score", "tokens"), "tokens", 0, "Answer", " in json and jsonl"),
+    of(parameter("classify", "window_scores"), "window-scores", 0, "Answer",
+       " in code points (json and jsonl: and those of the mean); with --truncate window"),
     OptionRow{
         "window-scores", 0, kChoice, "mean", "mean|max", "eval", "Answer",
         "the answer to a text that is read in windows (--truncate window); mean: that of the mean of their logits; "
         "max: that of the window in which a class other than the benign ones scores highest"},
-    OptionRow{"benign-label", 0, kFiles, "", "LABEL", "classify", "Answer",
-              "a class that is no finding, for --window-scores max; may be repeated; by default those that are named "
-              "benign, safe, clean, ham or legit"},
+    several(of(parameter("classify", "benign_labels"), "benign-label", 0, "Answer", "; may be repeated")),
     OptionRow{"benign-label", 0, kFiles, "", "LABEL", "eval", "Answer",
               "a class that is no finding, for --window-scores max and --false-positive-rate; may be repeated; by "
               "default those that are named benign, safe, clean, ham or legit"},
@@ -685,46 +695,30 @@ constexpr OptionRow kOptions[] = {
               "for each of these recalls the highest precision of the positive class, with the threshold that has it"},
     OptionRow{"by", 0, kText, "", "COLUMN", "eval", "Answer",
               "the metrics also for each value of this column or key of the rows, at most 100 of them"},
-    OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|sigmoid|none", "classify", "Answer",
-              "how logits become scores; auto: as the model's problem_type says; none: print the logits"},
-    OptionRow{"activation", 0, kChoice, "auto", "auto|softmax|none", "nli", "Answer",
-              "how logits become scores; auto: softmax; none: print the logits"},
-    OptionRow{
-        "activation", 0, kChoice, "auto", "auto|sigmoid|none", "rerank", "Answer",
-        "how a logit becomes a score; auto: sigmoid, unless the model's configuration says otherwise; none: print "
-        "the logits"},
-    OptionRow{
-        "label-map", 0, kList, "", "NAMES", "nli zero-shot", "Answer",
-        "what the model's classes mean, in order, if their names do not say it: contradiction,neutral,entailment; "
-        "none: a class that is none of these, which keeps its share of the scores and its name"},
-    OptionRow{
-        "aggregate", 0, kChoice, "auto", "auto|none|simple|first|average|max", "ner", "Answer",
-        "how to group pieces into entities; none: no grouping; simple: runs of pieces, which may begin or end inside a "
-        "word; first, average, max: whole words, labelled by their first piece, the mean of their pieces or the "
-        "highest score; auto: as the model's config.json says, else first"},
+    of(parameter("classify", "function"), "activation", 0, "Answer"),
+    of(parameter("nli", "function"), "activation", 0, "Answer"),
+    of(parameter("rerank", "function"), "activation", 0, "Answer"),
+    of(parameter("nli", "label_map"), "label-map", 0, "Answer"),
+    of(parameter("ner", "aggregation"), "aggregate", 0, "Answer"),
     OptionRow{
         "aggregate", 0, kChoice, "auto", "auto|simple|first|average|max", "eval", "Answer",
         "ner: score the entities that `ner --aggregate` finds in the text; one that begins or ends inside a word is "
         "wrong; auto: score the labels of words (--word-label)"},
-    OptionRow{"ignore-labels", 0, kList, "O", "NAMES", "ner", "Answer", "labels to leave out"},
-    OptionRow{"pooling", 0, kChoice, "auto", "auto|cls|mean|max|none", "embed", "Answer",
-              "how to pool token vectors; auto: as the model's sentence-transformers modules.json says (Dense and "
-              "Normalize included), else the mean; none: one vector per token, [CLS] and [SEP] included"},
-    OptionRow{"normalize", 0, kFlag, "", "", "embed", "Answer",
-              "scale each vector to length 1 (--pooling auto does so if the model's modules.json says so)"},
+    of(parameter("ner", "ignore_labels"), "ignore-labels", 0, "Answer"),
+    of(parameter("embed", "pooling"), "pooling", 0, "Answer"),
+    of(parameter("embed", "normalize"), "normalize", 0, "Answer",
+       " (--pooling auto does so if the model's modules.json says so)"),
     OptionRow{"similarity", 0, kFlag, "", "", "embed", "Answer",
               "treat rows as pairs of texts and print the cosine of their vectors"},
     OptionRow{"output-dtype", 0, kChoice, "fp32", "fp32|fp16|bf16", "embed", "Output",
               "number format of the .npy (fp32, fp16) or .safetensors file (-o)"},
-    OptionRow{"layer", 0, kInteger, "-1", "-1000..1000", "embed", "Answer",
-              "layer whose hidden states are used: 0 is the embeddings, -1 the last layer"},
-    OptionRow{"targets", 0, kList, "", "WORDS", "fill", "Answer", "score only these words, separated by commas"},
+    of(parameter("embed", "layer"), "layer", 0, "Answer"),
+    of(parameter("fill", "targets"), "targets", 0, "Answer", ", separated by commas"),
     OptionRow{
         "emd", 0, kChoice, "auto", "auto|on|off", "fill score eval", "Answer",
         "whether to use the enhanced mask decoder; auto: if the checkpoint has its position table; off: the plain "
         "head"},
-    OptionRow{"threshold", 0, kNumber, "0.5", "0..1", "detect", "Answer",
-              "minimum probability at which a piece counts as replaced"},
+    of(parameter("detect", "threshold"), "threshold", 0, "Answer"),
     OptionRow{"color", 0, kChoice, "auto", "auto|always|never", "detect", "Answer",
               "in a table, show the text with replaced pieces in colour; auto: on a terminal, unless NO_COLOR is set"},
     OptionRow{"page", 0, kText, "", "FILE", "analyze", "Output",
@@ -733,8 +727,7 @@ constexpr OptionRow kOptions[] = {
     OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]"},
     OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer",
               "treat inputs as ids separated by spaces and print their text"},
-    OptionRow{"offsets", 0, kChoice, "chars", "chars|bytes|utf16", "ner qa score detect tokenize", "Answer",
-              "unit of offsets: Unicode code points, bytes, or UTF-16 units"},
+    of(parameter("ner", "offsets"), "offsets", 0, "Answer"),
     OptionRow{
         "ids", 0, kText, "", "FILE", "forward", "Input",
         "safetensors file with input_ids [B, L] and optionally attention_mask [B, L] or [B, L, L], token_type_ids, "

@@ -51,7 +51,7 @@ struct EncodingSettings : OptionGroup {
 // What becomes of the windows of a text, and which classes are no finding.
 struct WindowSettings : OptionGroup {
   using OptionGroup::OptionGroup;
-  WindowScoresChoice scores = option("window-scores");
+  WindowScores scores = option("window-scores");
   std::vector<std::string> benign_label = option("benign-label");
 };
 
@@ -109,14 +109,14 @@ struct ClassifyVerb : TextVerb {
   bool pair = option("pair");
   size_t top_k = option("top-k");
   WindowSettings windows{given()};
-  ActivationChoice activation = option("activation");
+  Setting<std::optional<ScoreFunction>> activation = option("activation");  // none: auto
 };
 
 struct NliVerb : TextVerb {
   static constexpr std::string_view kName = "nli";
   using TextVerb::TextVerb;
   std::vector<std::string> label_map = option("label-map");
-  ActivationChoice activation = option("activation");
+  Setting<std::optional<ScoreFunction>> activation = option("activation");  // none: auto
 };
 
 struct ZeroShotVerb : TextVerb {
@@ -161,7 +161,7 @@ struct RerankVerb : TextVerb {
   std::string query = option("query");
   size_t top_k = option("top-k");
   bool return_text = option("return-text");
-  ActivationChoice activation = option("activation");
+  Setting<std::optional<ScoreFunction>> activation = option("activation");  // none: auto
 };
 
 struct EmbedVerb : TextVerb {
@@ -576,6 +576,7 @@ struct ServeVerb : AnyVerb {
   bool admin = option("admin");
   ExplorerChoice explorer = option("explorer");
   bool strict_fields = option("strict-fields");
+  bool openapi = option("openapi");
   MetricsNames metrics_names = option("metrics-names");
   Setting<std::optional<size_t>> metrics_port = option("metrics-port");  // none: auto
   std::vector<std::string> allowed_host = option("allowed-host");

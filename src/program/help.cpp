@@ -54,7 +54,7 @@ std::string describe(const OptionRow& row, size_t width) {
   if (row.type == OptionType::kSize) left += " SIZE";
   if (row.type == OptionType::kText || row.type == OptionType::kFiles) left += fmt::format(" {}", row.range);
   if (row.type == OptionType::kList || row.type == OptionType::kChoice) left += " X";
-  std::string right(row.help);
+  std::string right = help_text(row);
   if (row.type == OptionType::kChoice || row.type == OptionType::kList) right += fmt::format(" [{}]", row.range);
   if (!row.default_value.empty()) right += fmt::format(" (default {})", row.default_value);
   if (left.size() + 2 > kColumn) return left + '\n' + std::string(kColumn, ' ') + wrap(right, width) + '\n';

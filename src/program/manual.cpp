@@ -57,7 +57,7 @@ std::string describe(const OptionRow& row) {
   if (row.short_name != 0) text += bold(std::string{'-', row.short_name}) + ", ";
   text += bold("--" + std::string(row.name));
   if (const std::string_view word = value_word(row); !word.empty()) text += " " + italic(word);
-  text += "\n" + escape(row.help);
+  text += "\n" + escape(help_text(row));
   if (row.type == OptionType::kChoice || row.type == OptionType::kList) text += " [" + escape(row.range) + "]";
   if (!row.default_value.empty()) text += " (default " + escape(row.default_value) + ")";
   text += ".\n";

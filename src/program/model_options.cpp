@@ -76,20 +76,6 @@ ModelOptions model_options(const ModelSettings& model) {
   return options;
 }
 
-std::optional<ScoreFunction> chosen_function(ActivationChoice activation) {
-  switch (activation) {
-    case ActivationChoice::kSoftmax:
-      return ScoreFunction::kSoftmax;
-    case ActivationChoice::kSigmoid:
-      return ScoreFunction::kSigmoid;
-    case ActivationChoice::kNone:
-      return ScoreFunction::kNone;
-    case ActivationChoice::kAuto:
-      break;
-  }
-  return std::nullopt;
-}
-
 Pipeline open_model(const ModelSettings& model) {
   return open_pipeline(model_root(model.name), model_options(model), open_options(model));
 }
@@ -139,10 +125,9 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
 }
 
 WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules) {
-  if (windows.scores != WindowScoresChoice::kMean && rules.long_text != LongText::kWindow)
+  if (windows.scores != WindowScores::kMean && rules.long_text != LongText::kWindow)
     throw Error(ErrorCode::kUsage, "--window-scores", "expected --truncate window as well: there are no windows else");
-  if (windows.scores == WindowScoresChoice::kMax) return WindowScores::kMax;
-  return windows.scores == WindowScoresChoice::kEach ? WindowScores::kEach : WindowScores::kMean;
+  return windows.scores;
 }
 
 namespace {

@@ -24,7 +24,6 @@ ConfigRules config_rules(const ModelSettings& model);
 ModelOptions compat_options(Compat compat);
 ModelOptions model_options(const ModelSettings& model);
 Pipeline open_model(const ModelSettings& model);
-std::optional<ScoreFunction> chosen_function(ActivationChoice activation);  // none: auto
 
 // Warns when a masked language model runs without the enhanced mask decoder although --emd does not ask for that.
 void warn_of_plain_head(const ModelSettings& model, const Pipeline& pipeline);

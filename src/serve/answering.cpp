@@ -10,13 +10,9 @@
 #include "decode/offset_units.h"
 #include "decode/pooling.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve {
-namespace {
-
-constexpr int64_t kMostDimensions = 65536;
-
-}  // namespace
 
 HttpResponse json_response(const Json& body) {
   return {.status = 200, .headers = {{"content-type", "application/json"}}, .body = body.dump()};
@@ -151,13 +147,13 @@ Answering counted(Answering made, const std::string& text, const std::vector<std
 
 VectorCut::VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options)
     : normalizes_(normalizes) {
-  const std::optional<int64_t> given = body.whole("dimensions", 1, kMostDimensions);
+  const std::optional<int64_t> given = body.whole(field::kDimensions);
   options.normalizes = normalizes && !given;
   if (!given) return;
   dimensions_ = static_cast<size_t>(*given);
   const size_t columns = embedding_columns(model.pipeline, options);
   if (*dimensions_ > columns)
-    body.refuse("dimensions", fmt::format("expected at most {}, the model's, got {}", columns, *given));
+    body.refuse(field::kDimensions.name, fmt::format("expected at most {}, the model's, got {}", columns, *given));
 }
 
 void VectorCut::apply(std::vector<float>& vector) const {
@@ -178,29 +174,27 @@ EncodingRules rules_of(const ServedModel& model, LongText by_default) {
 
 EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default) {
   EncodingRules rules = rules_of(model, by_default);
-  const bool cuts = body.flag("truncate").value_or(rules.long_text == LongText::kCut);
-  const std::optional<std::string> direction = body.choice("truncation_direction", {"left", "right"});
+  const bool cuts = body.flag_if_any(field::kTruncate).value_or(rules.long_text == LongText::kCut);
+  const std::optional<std::string> direction = body.word(field::kTruncationDirection);
   rules.long_text = cuts ? LongText::kCut : LongText::kRefuse;
   if (cuts) rules.encode.truncate = direction == "left" ? Truncate::kLeft : Truncate::kRight;
   return rules;
 }
 
 void read_windows(const ServedModel& model, Body& body, SequenceOptions& options) {
-  const std::optional<std::string> scores = body.choice("window_scores", {"mean", "max", "each"});
-  const std::optional<std::vector<std::string>> benign = body.texts("benign_labels");
+  const std::optional<WindowScores> scores = body.choice<WindowScores>(field::kWindowScores);
+  const std::optional<std::vector<std::string>> benign = body.texts(field::kBenignLabels);
   const auto most = static_cast<int64_t>(model.max_input_length) / 2;
-  const std::optional<int64_t> stride = body.whole("stride", 0, most);
+  const std::optional<int64_t> stride = body.whole(field::kStride, most);
   if (!scores) {
     for (const auto& [name, is_given] :
-         {std::pair("benign_labels", benign.has_value()), std::pair("stride", stride.has_value())})
-      if (is_given) body.refuse(name, "expected window_scores as well");
+         {std::pair(field::kBenignLabels.name, benign.has_value()), std::pair(field::kStride.name, stride.has_value())})
+      if (is_given) body.refuse(name, fmt::format("expected {} as well", field::kWindowScores.name));
     return;
   }
   options.rules.long_text = LongText::kWindow;
-  options.rules.stride = static_cast<size_t>(stride.value_or(std::min<int64_t>(128, most / 2)));
-  options.window_scores = scores == "mean"  ? WindowScores::kMean
-                          : scores == "max" ? WindowScores::kMax
-                                            : WindowScores::kEach;
+  options.rules.stride = static_cast<size_t>(stride.value_or(std::min(field::kStride.default_number(), most / 2)));
+  options.window_scores = *scores;
   options.benign_labels = benign.value_or(std::vector<std::string>());
 }
 
@@ -217,8 +211,7 @@ Json sequence_json(const SequenceAnswer& answer, std::string_view text, OffsetUn
 }
 
 OffsetUnit offsets_of(Body& body) {
-  const std::optional<std::string> unit = body.choice("offsets", {"chars", "bytes", "utf16"});
-  return unit == "utf16" ? OffsetUnit::kUtf16 : unit == "bytes" ? OffsetUnit::kBytes : OffsetUnit::kChars;
+  return body.choice<OffsetUnit>(field::kOffsets).value_or(OffsetUnit::kChars);
 }
 
 void check_first_id(const ServedModel& model, const Encoding& ids, const std::string& pointer) {

@@ -211,6 +211,7 @@ namespace hub {
 // huggingface_hub read one answer in another form. Throws kNotFound with the names there are.
 using Task = Answering (*)(const ServedModel& model, Body& body);
 Task find_task(const std::string& name, std::string_view user_agent);
+std::vector<std::string_view> task_names();
 std::string own_task(const ServedModel& model);  // that the model's head is for
 // The task of the model's own URL: zero-shot classification where the body has candidate_labels and the head can tell.
 Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent);

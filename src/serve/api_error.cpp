@@ -73,6 +73,10 @@ const ApiCodeInfo& info_of(ApiCode code) {
   return kCodes[static_cast<size_t>(code)];
 }
 
+std::span<const ApiCodeInfo> all_codes() {
+  return kCodes;
+}
+
 ApiCode code_of_status(int status) {
   if (status == 503) return ApiCode::kTooManyConnections;
   for (const ApiCodeInfo& info : kCodes) {

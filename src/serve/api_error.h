@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,7 @@ struct ApiCodeInfo {
   std::string_view tei_type;  // error_type of text-embeddings-inference
 };
 const ApiCodeInfo& info_of(ApiCode code);
+std::span<const ApiCodeInfo> all_codes();
 ApiCode code_of_status(int status);         // of what the connection itself answers
 std::string_view failure_of(ApiCode code);  // the reason in request_failure_total
 

@@ -7,7 +7,10 @@
 #include <cmath>
 
 #include "base/ascii.h"
+#include "base/checked.h"
+#include "deberta/error.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 #include "serve/http.h"
 
 namespace deberta::serve {
@@ -26,6 +29,11 @@ bool is_one_edit_apart(std::string_view a, std::string_view b) {
   if (a.size() - b.size() > 1) return false;
   const size_t same = static_cast<size_t>(std::mismatch(b.begin(), b.end(), a.begin()).first - b.begin());
   return a.substr(same + 1) == b.substr(same + (a.size() == b.size() ? 1 : 0)) && a != b;
+}
+
+// Whether a reader may read it.
+void expect(const Field& field, ParameterType type) {
+  if (field.type() != type) throw Error(ErrorCode::kInternal, std::string(field.name), "the field is of another kind");
 }
 
 }  // namespace
@@ -65,26 +73,39 @@ std::optional<std::string> Body::text(std::string_view name) {
   return value->as_string();
 }
 
-std::optional<bool> Body::flag(std::string_view name) {
-  const Json* value = find(name);
+std::optional<bool> Body::flag_if_any(const Field& field) {
+  expect(field, ParameterType::kFlag);
+  const Json* value = find(field.name);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_bool()) refuse(name, fmt::format("expected true or false, got {}", value->describe()));
+  if (!value->is_bool()) refuse(field.name, fmt::format("expected true or false, got {}", value->describe()));
   return value->as_bool();
 }
 
-std::optional<int64_t> Body::whole(std::string_view name, int64_t low, int64_t high) {
-  const Json* value = find(name);
+bool Body::flag(const Field& field) {
+  return flag_if_any(field).value_or(field.is_on());
+}
+
+std::optional<int64_t> Body::whole(const Field& field, int64_t most) {
+  expect(field, ParameterType::kInteger);
+  const Json* value = find(field.name);
   if (value == nullptr) return std::nullopt;
+  const int64_t low = field.low(), high = std::min(field.high(), most);
   if (!value->is_integer() || value->as_integer() < low || value->as_integer() > high)
-    refuse(name, fmt::format("expected a whole number in {}..{}, got {}", low, high, value->describe()));
+    refuse(field.name, fmt::format("expected a whole number in {}..{}, got {}", low, high, value->describe()));
   return value->as_integer();
 }
 
-std::optional<double> Body::number(std::string_view name, double low, double high) {
-  const Json* value = find(name);
-  if (value == nullptr) return std::nullopt;
+int64_t Body::whole_or_default(const Field& field, int64_t most) {
+  return whole(field, most).value_or(field.default_number());
+}
+
+double Body::number(const Field& field) {
+  expect(field, ParameterType::kNumber);
+  const Json* value = find(field.name);
+  if (value == nullptr) return parse_number<double>(field.default_value()).value();
+  const auto low = static_cast<double>(field.low()), high = static_cast<double>(field.high());
   if (!value->is_number() || !(value->as_number() >= low && value->as_number() <= high))
-    refuse(name, fmt::format("expected a number in {}..{}, got {}", low, high, value->describe()));
+    refuse(field.name, fmt::format("expected a number in {}..{}, got {}", low, high, value->describe()));
   return value->as_number();
 }
 
@@ -106,12 +127,24 @@ Body Body::part(const Json& value, std::string pointer) {
   return Body(record_->parts.emplace(&value, Body(value, std::move(pointer)).record_).first->second);
 }
 
-std::optional<std::string> Body::choice(std::string_view name, const std::vector<std::string>& words) {
-  const std::optional<std::string> given = text(name);
+std::optional<std::string> Body::text(const Field& field) {
+  expect(field, ParameterType::kText);
+  return text(field.name);
+}
+
+std::optional<std::vector<std::string>> Body::texts(const Field& field) {
+  expect(field, ParameterType::kTexts);
+  return texts(field.name);
+}
+
+std::optional<std::string> Body::word(const Field& field) {
+  expect(field, ParameterType::kWord);
+  const std::optional<std::string> given = text(field.name);
   if (!given) return std::nullopt;
+  const std::vector<std::string_view> words = words_of(field);
   std::string word = lower_case(*given);
-  if (std::find(words.begin(), words.end(), word) == words.end())
-    refuse(name, fmt::format("expected {}, got {}", fmt::join(words, ", "), quote_json(*given)));
+  if (std::ranges::find(words, word) == words.end())
+    refuse(field.name, fmt::format("expected {}, got {}", fmt::join(words, ", "), quote_json(*given)));
   return word;
 }
 

@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "base/json.h"
+#include "pipeline/parameter_words.h"
 
 namespace deberta::serve {
+
+struct Field;  // fields.h
 
 class Body {
  public:
@@ -26,16 +29,32 @@ class Body {
   // None of them throws for an absent field; all throw kValidation for a value of another kind.
   const Json* find(std::string_view name);
   std::optional<std::string> text(std::string_view name);
-  std::optional<bool> flag(std::string_view name);
-  std::optional<int64_t> whole(std::string_view name, int64_t low, int64_t high);
-  std::optional<double> number(std::string_view name, double low, double high);
   std::optional<std::vector<std::string>> texts(std::string_view name);
   std::optional<Body> object(std::string_view name);
   // An object in this one, for which unknown() answers too; the same for all that ask for it. Throws kValidation for
   // another kind.
   Body part(const Json& value, std::string pointer);
-  // One of the words; in any case of letters.
-  std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& words);
+
+  // The same of parameters: range and words are those of the field (fields.h), and so is the value of one that is
+  // absent, where the result has no place for nothing.
+  bool flag(const Field& field);
+  std::optional<bool> flag_if_any(const Field& field);
+  double number(const Field& field);
+  std::optional<int64_t> whole(const Field& field, int64_t most = INT64_MAX);  // `most`: what the model allows
+  int64_t whole_or_default(const Field& field, int64_t most = INT64_MAX);
+  std::optional<std::vector<std::string>> texts(const Field& field);
+  std::optional<std::string> text(const Field& field);
+  // One of its words, in any case of letters: in small ones, or as the library means it.
+  std::optional<std::string> word(const Field& field);
+  template <ChoiceType T>
+  std::optional<T> choice(const Field& field) {
+    const std::optional<std::string> given = word(field);
+    if (!given) return std::nullopt;
+    for (const auto& [one, meaning] : kChoiceWords<T>) {
+      if (one == *given) return meaning;
+    }
+    return std::nullopt;
+  }
 
   // Throws kValidation: it is needed.
   [[noreturn]] void refuse_missing(std::string_view name) const;

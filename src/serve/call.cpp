@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve {
 namespace {
@@ -186,7 +187,7 @@ std::string Call::model_of_head() const {
 // By the path, the header or the body.
 std::string Call::model_name(Body& body) const {
   const bool has_field = match_.route->dialect != Dialect::kKserve;
-  const std::optional<std::string> given = has_field ? body.text("model") : std::nullopt;
+  const std::optional<std::string> given = has_field ? body.text(field::kModel) : std::nullopt;
   if (std::string name = model_of_head(); !name.empty()) return name;
   return server_.models.count() > 1 ? given.value_or("") : "";
 }

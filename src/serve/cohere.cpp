@@ -3,6 +3,7 @@
 
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve::cohere {
 namespace {
@@ -38,14 +39,14 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
   if (!query) body.refuse_missing("query");
   std::vector<std::string> documents = documents_of(body);
   check_count(model, documents.size(), body.pointer_of("documents"));
-  body.text("model");
+  body.text(field::kModel);
   RankOptions options;
   options.rules = rules_of(model, parameters, LongText::kCut);
-  options.top_n = static_cast<size_t>(body.whole("top_n", 1, INT32_MAX).value_or(0));
-  if (const std::optional<int64_t> most = body.whole("max_tokens_per_doc", 1, INT32_MAX))
+  options.top_n = static_cast<size_t>(body.whole_or_default(field::kTopN));
+  if (const std::optional<int64_t> most = body.whole(field::kMaxTokensPerDoc))
     options.rules.encode.max_second_tokens = static_cast<size_t>(*most);
-  const bool has_texts = body.flag("return_documents").value_or(false);
-  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  const bool has_texts = body.flag(field::kReturnDocuments);
+  if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = documents};
   const PlacedText asked{*query, body.pointer_of("query")};
   Planned<RankAnswer> planned =

@@ -7,6 +7,8 @@
 
 #include "deberta/library.h"
 #include "heads/head_facts.h"
+#include "serve/fields.h"
+#include "serve/openapi/document.h"
 #include "serve/server_state.h"
 #include "web/files.h"
 
@@ -39,27 +41,26 @@ Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest&
 namespace gets {
 namespace {
 
-constexpr std::string_view kSharedScripts[] = {"api.js", "dom.js"};  // of every page
-
-// A page, and what its browser may load for it: the server's own files.
-HttpResponse page_response(const RouteMatch& match) {
-  // /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
-  const std::string_view path = match.route->path.substr(1);
-  const std::string page(path.substr(0, path.find('/')));
-  std::string name = page.find('.') != std::string::npos ? page : page + ".html";
-  if (!match.file.empty()) {
-    const bool is_shared = std::ranges::find(kSharedScripts, match.file) != std::end(kSharedScripts);
-    name = match.file.starts_with(page) || is_shared ? match.file : "";
-  }
-  const web::File* file = web::find_file(name);
-  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
+// A file for a browser, and what that may load for it: the server's own files.
+HttpResponse file_response(std::string_view type, std::string_view text) {
   return {
       .status = 200,
-      .headers = {{"content-type", std::string(file->type)},
+      .headers = {{"content-type", std::string(type)},
                   {"content-security-policy",
                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
                    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}},
-      .body = std::string(file->text)};
+      .body = std::string(text)};
+}
+
+// /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
+HttpResponse page_response(const RouteMatch& match) {
+  const std::string_view path = match.route->path.substr(1);
+  const std::string page(path.substr(0, path.find('/')));
+  std::string name = page + ".html";
+  if (!match.file.empty()) name = web::belongs_to(page, match.file) ? match.file : "";
+  const web::File* file = web::find_file(name);
+  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
+  return file_response(file->type, file->text);
 }
 
 HttpResponse ready_response(Server::State& server, const GetRequest& request) {
@@ -92,6 +93,10 @@ HttpResponse metrics(Server::State& server, const GetRequest&) {
 
 HttpResponse page(Server::State&, const GetRequest& request) {
   return page_response(request.match);
+}
+
+HttpResponse openapi(Server::State&, const GetRequest&) {
+  return file_response("application/json", serve::openapi::document_text());
 }
 
 HttpResponse kserve_server(Server::State&, const GetRequest&) {
@@ -140,13 +145,13 @@ Json unload(Server::State& server, const std::string& model, Body&) {
 }
 
 Json reload(Server::State& server, const std::string& model, Body& body) {
-  server.reload(model, body.flag("force").value_or(false));
+  server.reload(model, body.flag(field::kForce));
   return state_of(server, model);
 }
 
 Json set_log_level(Server::State& server, const std::string&, Body& body) {
-  const std::optional<std::string> level = body.choice("level", {"info", "warning", "error"});
-  if (!level) body.refuse_missing("level");
+  const std::optional<std::string> level = body.word(field::kLevel);
+  if (!level) body.refuse_missing(field::kLevel.name);
   server.log_level = *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
   return JsonObject{{"level", *level}};
 }

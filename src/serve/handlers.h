@@ -21,6 +21,7 @@ HttpResponse health(Server::State& server, const GetRequest& request);  // throw
 HttpResponse live(Server::State& server, const GetRequest& request);
 HttpResponse metrics(Server::State& server, const GetRequest& request);
 HttpResponse page(Server::State& server, const GetRequest& request);
+HttpResponse openapi(Server::State& server, const GetRequest& request);
 HttpResponse kserve_server(Server::State& server, const GetRequest& request);
 HttpResponse kserve_model(Server::State& server, const GetRequest& request);
 HttpResponse model_ready(Server::State& server, const GetRequest& request);

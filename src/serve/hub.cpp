@@ -11,6 +11,7 @@
 #include "pipeline/answer_json.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve::hub {
 namespace {
@@ -23,7 +24,7 @@ class Parameters {
   explicit Parameters(Body& body) : given_(body.object("parameters")), none_(kEmpty, body.pointer_of("parameters")) {}
   Body& get() { return given_ ? *given_ : none_; }
   bool is_pipeline(bool by_default = false) {
-    const std::optional<std::string> shape = get().choice("shape", {"hub", "pipeline"});
+    const std::optional<std::string> shape = get().word(field::kShape);
     return shape ? *shape == "pipeline" : by_default;
   }
 
@@ -91,13 +92,8 @@ Answering classification(const ServedModel& model, Body& body) {
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
   read_windows(model, parameters.get(), options);
   const auto labels = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
-  options.top_k =
-      static_cast<size_t>(parameters.get().whole("top_k", 1, INT32_MAX).value_or(static_cast<int64_t>(labels)));
-  const auto function = parameters.get().choice("function_to_apply", {"sigmoid", "softmax", "none"});
-  if (function)
-    options.function = function == "sigmoid"   ? ScoreFunction::kSigmoid
-                       : function == "softmax" ? ScoreFunction::kSoftmax
-                                               : ScoreFunction::kNone;
+  options.top_k = static_cast<size_t>(parameters.get().whole(field::kTopLabels).value_or(static_cast<int64_t>(labels)));
+  options.function = parameters.get().choice<ScoreFunction>(field::kFunctionToApply);
   const bool is_pipeline = parameters.is_pipeline();
   const OffsetUnit unit = offsets_of(parameters.get());
   Answering made =
@@ -129,11 +125,11 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   options.rules = rules_of(model, LongText::kCut);
   options.rules.long_text = LongText::kWindow;
   options.rules.stride = static_cast<size_t>(
-      given.whole("stride", 0, static_cast<int64_t>(model.max_input_length) / 2)
+      given.whole(field::kStride, static_cast<int64_t>(model.max_input_length) / 2)
           .value_or(static_cast<int64_t>(std::min(options.rules.stride, model.max_input_length / 4))));
-  const auto named = given.choice("aggregation_strategy", {"none", "simple", "first", "average", "max"});
+  const auto named = given.word(field::kAggregationStrategy);
   options.entities.aggregation = named ? aggregation_named(*named) : otherwise;
-  if (const auto ignored = given.texts("ignore_labels")) options.entities.ignored = *ignored;
+  if (const auto ignored = given.texts(field::kIgnoreLabels)) options.entities.ignored = *ignored;
   const OffsetUnit unit = offsets_of(given);
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();
@@ -180,14 +176,13 @@ Answering question_answering(const ServedModel& model, Body& body) {
   options.rules.encode.most_tokens = model.most_tokens;
   const auto most = static_cast<int64_t>(model.max_input_length);
   options.rules.encode.max_tokens =
-      static_cast<size_t>(given.whole("max_seq_len", 8, most).value_or(std::min<int64_t>(384, most)));
-  options.rules.stride = static_cast<size_t>(given.whole("doc_stride", 1, most).value_or(128));
-  const std::optional<int64_t> top_k = given.whole("top_k", 1, 1000);
-  options.top_k = static_cast<size_t>(top_k.value_or(1));
-  options.max_answer_tokens = static_cast<size_t>(given.whole("max_answer_len", 1, most).value_or(15));
-  options.max_question_tokens = static_cast<size_t>(given.whole("max_question_len", 1, most).value_or(64));
-  options.allows_none = given.flag("handle_impossible_answer").value_or(false);
-  options.aligns_to_words = given.flag("align_to_words").value_or(true);
+      static_cast<size_t>(std::min(given.whole_or_default(field::kMaxSeqLen, most), most));
+  options.rules.stride = static_cast<size_t>(given.whole_or_default(field::kDocStride, most));
+  options.top_k = static_cast<size_t>(given.whole_or_default(field::kTopAnswers));
+  options.max_answer_tokens = static_cast<size_t>(given.whole_or_default(field::kMaxAnswerLen, most));
+  options.max_question_tokens = static_cast<size_t>(given.whole_or_default(field::kMaxQuestionLen, most));
+  options.allows_none = given.flag(field::kHandleImpossibleAnswer);
+  options.aligns_to_words = given.flag(field::kAlignToWords);
   const OffsetUnit unit = offsets_of(given);
   parameters.is_pipeline();
   const TextInput input{.text = *question, .pair = *context};
@@ -200,8 +195,8 @@ Answering question_answering(const ServedModel& model, Body& body) {
   Answering made = counted(answering(places_of(model, own, given, inputs).plan([&] {
                              return plan_qa(model.pipeline, {&input, 1}, options);
                            }),
-                                     [context = *context, unit, is_list = top_k.value_or(1) > 1](
-                                         const std::vector<QuestionAnswer>& answers) -> Json {
+                                     [context = *context, unit,
+                                      is_list = options.top_k > 1](const std::vector<QuestionAnswer>& answers) -> Json {
                                        JsonObject best = to_json(answers.front(), context, unit, is_list);
                                        if (is_list) return std::move(best.back().second);
                                        return best;
@@ -229,8 +224,8 @@ Answering fill_mask(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   FillOptions options;
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
-  options.top_k = static_cast<size_t>(parameters.get().whole("top_k", 1, 1000).value_or(5));
-  if (const auto targets = parameters.get().texts("targets"))
+  options.top_k = static_cast<size_t>(parameters.get().whole_or_default(field::kTopTokens));
+  if (const auto targets = parameters.get().texts(field::kTargets))
     options.targets = places_of(model, options.rules, parameters.get(), inputs).plan([&] {
       return target_ids(model.pipeline.tokenizer, *targets);
     });
@@ -266,16 +261,16 @@ Answering fill_mask(const ServedModel& model, Body& body) {
 // Each text with each label in its sentence, of which the longer part is at fault.
 std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& given, const ZeroShotOptions& options) {
   const std::string& form = options.hypothesis_template;
-  const std::string slot = "{}", labels = given.pointer_of("candidate_labels");
+  const std::string slot = "{}", labels = given.pointer_of(field::kCandidateLabels.name);
   std::vector<PlacedText> placed;
   for (const PlacedText& text : inputs.placed()) {
     for (size_t i = 0; i < options.labels.size(); ++i) {
       const std::string& label = options.labels[i];
       const size_t at = std::min(form.find(slot), form.size());
       const std::string pair = form.substr(0, at) + label + form.substr(std::min(at + slot.size(), form.size()));
-      placed.push_back(
-          {text.text, text.pointer, pair,
-           label.size() >= form.size() ? fmt::format("{}/{}", labels, i) : given.pointer_of("hypothesis_template")});
+      placed.push_back({text.text, text.pointer, pair,
+                        label.size() >= form.size() ? fmt::format("{}/{}", labels, i)
+                                                    : given.pointer_of(field::kHypothesisTemplate.name)});
     }
   }
   return placed;
@@ -286,14 +281,14 @@ Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_de
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
   Body& given = parameters.get();
-  const std::optional<std::vector<std::string>> labels = given.texts("candidate_labels");
-  if (!labels) given.refuse_missing("candidate_labels");
-  check_count(model, labels->size() * inputs.size(), given.pointer_of("candidate_labels"));
+  const std::optional<std::vector<std::string>> labels = given.texts(field::kCandidateLabels);
+  if (!labels) given.refuse_missing(field::kCandidateLabels.name);
+  check_count(model, labels->size() * inputs.size(), given.pointer_of(field::kCandidateLabels.name));
   ZeroShotOptions options;
   options.rules = rules_of(model, given, LongText::kCut);
   options.labels = *labels;
-  options.hypothesis_template = given.text("hypothesis_template").value_or(options.hypothesis_template);
-  options.is_multi_label = given.flag("multi_label").value_or(false);
+  options.hypothesis_template = given.text(field::kHypothesisTemplate).value_or(options.hypothesis_template);
+  options.is_multi_label = given.flag(field::kMultiLabel);
   const bool is_pipeline = parameters.is_pipeline(is_pipeline_by_default);
   EncodingRules rules = options.rules;  // only the text is cut
   rules.encode.pair_cut = PairCut::kFirst;
@@ -368,7 +363,7 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
   const OffsetUnit unit = offsets_of(parameters.get());
-  const double threshold = parameters.get().number("threshold", 0, 1).value_or(0.5);
+  const double threshold = parameters.get().number(field::kThreshold);
   Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
                              return plan_detect(model.pipeline, inputs.views(), rules);
                            }),
@@ -390,7 +385,7 @@ Answering text_scoring(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
   const OffsetUnit unit = offsets_of(parameters.get());
-  const bool has_tokens = parameters.get().flag("tokens").value_or(false);
+  const bool has_tokens = parameters.get().flag(field::kTokens);
   const auto answer_json = [=, &tokenizer = model.pipeline.tokenizer,
                             texts = inputs.texts()](const std::vector<TextScoreAnswer>& answers) -> Json {
     JsonArray all;
@@ -500,14 +495,19 @@ constexpr std::array kTasks = {
 }  // namespace
 
 Task find_task(const std::string& name, std::string_view user_agent) {
-  std::string names;
   for (const TaskRow& row : kTasks) {
     if (row.name == name && row.answer == zero_shot_classification && reads_pipeline_form(user_agent))
       return zero_shot_for_old_clients;
     if (row.name == name) return row.answer;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
   }
-  throw ApiError(ApiCode::kNotFound, fmt::format("no task {}; there are {}", quote_json(name), names));
+  throw ApiError(ApiCode::kNotFound,
+                 fmt::format("no task {}; there are {}", quote_json(name), fmt::join(task_names(), ", ")));
+}
+
+std::vector<std::string_view> task_names() {
+  std::vector<std::string_view> names;
+  for (const TaskRow& row : kTasks) names.push_back(row.name);
+  return names;
 }
 
 std::string own_task(const ServedModel& model) {
@@ -517,7 +517,7 @@ std::string own_task(const ServedModel& model) {
 Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent) {
   if (facts_of(model.pipeline.model.head()).is_per_sequence()) {
     std::optional<Body> parameters = body.object("parameters");
-    if (parameters && parameters->find("candidate_labels") != nullptr)
+    if (parameters && parameters->find(field::kCandidateLabels.name) != nullptr)
       return find_task("zero-shot-classification", user_agent);
   }
   return find_task(own_task(model), user_agent);

@@ -8,13 +8,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 
 #include "deberta/error.h"
 #include "heads/head_facts.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve::kserve {
 namespace {
@@ -115,10 +115,10 @@ void add_numbers(std::string_view bytes, Tensor& tensor) {
 bool read_binary(Body& body, std::string_view& tail, Tensor& tensor) {
   std::optional<Body> parameters = body.object("parameters");
   if (!parameters) return false;
-  const std::optional<int64_t> size = parameters->whole("binary_data_size", 0, std::numeric_limits<int64_t>::max());
+  const std::optional<int64_t> size = parameters->whole(field::kBinaryDataSize);
   if (!size) return false;
   if (static_cast<uint64_t>(*size) > tail.size())
-    refuse(parameters->pointer_of("binary_data_size"),
+    refuse(parameters->pointer_of(field::kBinaryDataSize.name),
            fmt::format("expected at most the {} bytes behind the JSON, got {}", tail.size(), *size));
   tensor.is_binary = true;
   const std::string_view bytes = tail.substr(0, static_cast<size_t>(*size));
@@ -298,7 +298,7 @@ Output output_of(const ServedModel& model, Body& body) {
   Output output;
   if (!has_logits) output.name = "embedding";
   std::optional<Body> parameters = body.object("parameters");
-  if (parameters) output.is_binary = parameters->flag("binary_data_output").value_or(false);
+  if (parameters) output.is_binary = parameters->flag(field::kBinaryDataOutput);
   const Json* outputs = body.find("outputs");
   if (outputs == nullptr || (outputs->is_array() && outputs->as_array().empty())) return output;
   const std::string pointer = body.pointer_of("outputs");
@@ -310,7 +310,7 @@ Output output_of(const ServedModel& model, Body& body) {
     refuse(one.pointer_of("name"), fmt::format("expected {}, got {}", has_logits ? "logits or embedding" : "embedding",
                                                quote_json(output.name)));
   if (std::optional<Body> more = one.object("parameters"))
-    output.is_binary = more->flag("binary_data").value_or(output.is_binary);
+    output.is_binary = more->flag_if_any(field::kBinaryData).value_or(output.is_binary);
   return output;
 }
 

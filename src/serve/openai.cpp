@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve::openai {
 namespace {
@@ -89,9 +90,9 @@ void add_embedding(const VectorTexts& vectors, size_t i, bool is_base64, std::st
 
 Answering embeddings(const ServedModel& model, Body& body) {
   const Given given = given_of(model, body);
-  body.text("model");
-  body.text("user");
-  const bool is_base64 = body.choice("encoding_format", {"float", "base64"}) == "base64";
+  body.text(field::kModel);
+  body.text(field::kUser);
+  const bool is_base64 = body.word(field::kEncodingFormat) == "base64";
   EmbeddingOptions options;
   options.rules = rules_of(model, body, LongText::kRefuse);
   const VectorCut cut(model, body, true, options);

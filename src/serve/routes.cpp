@@ -54,7 +54,7 @@ constexpr std::array kRoutes = {
           .handler = plain<kserve::infer>,
           .dialect = Dialect::kKserve,
           .has_tail = true},
-    Route{.method = "GET", .path = "/openapi.json", .handler = gets::page, .is_open = true},
+    Route{.method = "GET", .path = "/openapi.json", .handler = gets::openapi, .is_open = true},
     Route{.method = "GET", .path = "/docs", .handler = gets::page, .is_open = true},
     Route{.method = "GET", .path = "/docs/{file}", .handler = gets::page, .is_open = true},
     Route{"GET", "/admin/models", gets::admin_models, Dialect::kTei, Scope::kAdmin},

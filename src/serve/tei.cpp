@@ -5,6 +5,7 @@
 
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/fields.h"
 
 namespace deberta::serve::tei {
 namespace {
@@ -69,7 +70,7 @@ Answering predict(const ServedModel& model, Body& body) {
   read_windows(model, body, options);
   const OffsetUnit unit = offsets_of(body);
   options.top_k = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
-  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   Answering made = answering(places_of(model, options.rules, body, inputs).plan([&] {
     return plan_classify(model.pipeline, inputs.views(), options);
   }),
@@ -95,8 +96,8 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongTex
   check_count(model, texts->size(), body.pointer_of("texts"));
   RankOptions options;
   options.rules = rules_of(model, parameters, long_text);
-  const bool has_texts = body.flag("return_text").value_or(false);
-  if (body.flag("raw_scores").value_or(false)) options.function = ScoreFunction::kNone;
+  const bool has_texts = body.flag(field::kReturnText);
+  if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = *texts};
   const PlacedText asked{*query, body.pointer_of("query")};
   Answering made =
@@ -123,7 +124,7 @@ Answering embed(const ServedModel& model, Body& body, LongText long_text) {
   const Inputs inputs = texts_of_inputs(model, body);
   EmbeddingOptions options;
   options.rules = rules_of(model, body, long_text);
-  const VectorCut cut(model, body, body.flag("normalize").value_or(true), options);
+  const VectorCut cut(model, body, body.flag(field::kNormalize), options);
   refuse_prompt(body);
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
   Answering made = responding(places_of(model, options.rules, body, inputs).plan([&] {
@@ -240,7 +241,7 @@ Answering tokenize(const ServedModel& model, Body& body) {
   const Inputs inputs = texts_of_inputs(model, body);
   EncodeOptions options;
   options.most_tokens = model.most_tokens;
-  options.add_special_tokens = body.flag("add_special_tokens").value_or(true);
+  options.add_special_tokens = body.flag(field::kAddSpecialTokens);
   refuse_prompt(body);
   const OffsetUnit unit = offsets_of(body);
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
@@ -287,7 +288,7 @@ Answering decode(const ServedModel& model, Body& body) {
   if (!value->is_array()) body.refuse("ids", fmt::format("expected an array of token ids, got {}", value->describe()));
   const std::string pointer = body.pointer_of("ids");
   const JsonArray& all = value->as_array();
-  const bool skips = body.flag("skip_special_tokens").value_or(true);
+  const bool skips = body.flag(field::kSkipSpecialTokens);
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   JsonArray texts;
   if (!all.empty() && !all.front().is_array()) {  // of one text

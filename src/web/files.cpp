@@ -16,4 +16,14 @@ const File* find_file(std::string_view name) {
   return found == std::end(kFiles) ? nullptr : &*found;
 }
 
+namespace {
+
+constexpr std::string_view kShared[] = {"api.js", "dom.js"};
+
+}  // namespace
+
+bool belongs_to(std::string_view page, std::string_view name) {
+  return name.starts_with(page) || std::ranges::find(kShared, name) != std::end(kShared);
+}
+
 }  // namespace deberta::web

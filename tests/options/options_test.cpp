@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <sstream>
 
 #include "data/row_form.h"
+#include "pipeline/parameters.h"
 #include "support/expect_error.h"
 
 namespace deberta::options_test {
@@ -29,6 +31,37 @@ TEST(OptionTable, EveryRowHasHelpAndADefaultThatItsOwnCheckAccepts) {
       EXPECT_FALSE(row.range.empty()) << row.name;
     }
   }
+}
+
+// A parameter of a task has no second row in the option table, where its range or its text could differ.
+TEST(OptionTable, AParameterOfATaskIsDescribedByItsRow) {
+  for (const OptionRow& row : option_table()) {
+    if (row.parameter != nullptr) {
+      EXPECT_EQ(row.default_value, row.parameter->default_value) << row.name;
+      EXPECT_EQ(row.range, row.parameter->range) << row.name;
+      EXPECT_EQ(row.verbs, row.parameter->tasks) << row.name;
+      EXPECT_EQ(row.help, row.parameter->text) << row.name;
+      continue;
+    }
+    std::string name(row.name);
+    std::ranges::replace(name, '-', '_');
+    std::istringstream words{std::string(row.verbs)};
+    for (std::string verb; words >> verb;) EXPECT_EQ(find_parameter(verb, name), nullptr) << verb << " --" << row.name;
+  }
+}
+
+TEST(OptionTable, EveryTaskOfAParameterIsAVerb) {
+  for (const Parameter& row : kParameters) {
+    std::istringstream words{std::string(row.tasks)};
+    for (std::string verb; words >> verb;) EXPECT_NE(find_verb(verb), nullptr) << row.name << " names " << verb;
+  }
+}
+
+TEST(OptionTable, HelpNamesTheOptionsOfOtherParameters) {
+  EXPECT_TRUE(help_text(*find_option("qa", "no-answer-threshold")).ends_with("; implies --allow-no-answer"));
+  EXPECT_EQ(help_text(*find_option("zero-shot", "template")), "hypothesis for a label; {} is replaced by the label");
+  EXPECT_EQ(help_text(*find_option("score", "tokens")), "include the log-probability of each token in json and jsonl");
+  for (const OptionRow& row : option_table()) EXPECT_NO_THROW(help_text(row)) << row.name;
 }
 
 TEST(OptionTable, TheMostUsedOptionsAreOptionsOfTheirVerb) {

@@ -17,18 +17,14 @@ import time
 import pytest
 
 import contract
+from contract import BINARY, clean_environment
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from models import ROOT, make_model
 
-BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
 PATIENT = ("--deadline-ms", "3600000")  # for work that a sanitizer makes long
 SECONDS = 600  # anything longer is a hang: what a server does in a moment takes long on a machine that is busy
-
-
-def clean_environment():
-    return {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
 
 
 class Server:

@@ -1,13 +1,23 @@
 """The OpenAPI document as a judge: every response of the whole run of tests is held against it."""
 import functools
 import json
+import os
 import pathlib
 import re
+import subprocess
 
 import jsonschema
 import referencing
 
-DOCUMENT = json.loads((pathlib.Path(__file__).resolve().parents[2] / "src/web/openapi.json").read_text())
+BINARY = os.environ.get("DEBERTA_BINARY", str(pathlib.Path(__file__).resolve().parents[2] / "build/dev/deberta"))
+
+
+def clean_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+
+
+PRINTED = subprocess.run([BINARY, "serve", "--openapi"], stdout=subprocess.PIPE, env=clean_environment(), check=True)
+DOCUMENT = json.loads(PRINTED.stdout)
 SEEN = set()  # (method, path of the document, status)
 REGISTRY = referencing.Registry().with_resource("urn:doc", referencing.Resource(DOCUMENT, referencing.jsonschema.DRAFT202012))
 

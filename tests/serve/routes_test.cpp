@@ -3,13 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 
-#include "base/json.h"
 #include "heads/head_facts.h"
 #include "serve/answering.h"
-#include "web/files.h"
 
 namespace deberta::serve::routes_test {
 namespace {
@@ -56,18 +53,6 @@ TEST(Routes, OtherPathsAndMethodsAreNone) {
   EXPECT_EQ(dialect_of("/v1/nothing"), Dialect::kOpenAi);
   EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");
   EXPECT_EQ(allowed_methods("/nothing"), "");
-}
-
-TEST(Routes, AreThoseOfTheOpenApiDocument) {
-  const JsonLimits limits{.max_bytes = 1 << 20, .max_depth = 40, .max_nodes = 100000};
-  const Json document = parse_json(web::find_file("openapi.json")->text, "openapi.json", limits);
-  std::set<std::string> documented, routed;
-  for (const auto& [path, methods] : document.find("paths")->as_object()) {
-    for (const auto& [method, operation] : methods.as_object()) documented.insert(path + " " + method);
-  }
-  for (const Route& route : all_routes())
-    routed.insert(std::string(route.path) + (route.method == "GET" ? " get" : " post"));
-  EXPECT_EQ(routed, documented);
 }
 
 TEST(Routes, AreOfTheKindThatTheirMethodAndScopeSay) {

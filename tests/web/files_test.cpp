@@ -28,6 +28,13 @@ TEST(WebFiles, AreThoseOfTheFolderByteForByte) {
   EXPECT_EQ(find_file("none"), nullptr);
 }
 
+TEST(WebFiles, BelongToThePageOfTheirName) {
+  EXPECT_TRUE(belongs_to("docs", "docs.js"));
+  EXPECT_TRUE(belongs_to("explorer", "explorer-draw.js"));
+  EXPECT_TRUE(belongs_to("docs", "api.js"));
+  EXPECT_FALSE(belongs_to("docs", "explorer.js"));
+}
+
 // The server forbids inline scripts and styles, and whatever comes from elsewhere.
 TEST(WebFiles, LoadNothingFromElsewhereAndHaveNothingInline) {
   const std::regex inline_code("<script>|<style|\\son\\w+=|\\sstyle=|javascript:");

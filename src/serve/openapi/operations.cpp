@@ -1,0 +1,117 @@
+// The table of operations, in the order of the document.
+#include "serve/openapi/operations.h"
+
+namespace deberta::serve::openapi {
+namespace {
+
+constexpr std::string_view kTei = "text-embeddings-inference", kHub = "Hugging Face hub", kOpenAi = "OpenAI",
+                           kCohere = "Cohere, Jina", kKserve = "KServe, Triton", kExplorer = "the explorer",
+                           kAdmin = "models (--admin)", kServer = "the server";
+constexpr std::string_view kTags[] = {kTei, kHub, kOpenAi, kCohere, kKserve, kExplorer, kAdmin, kServer};
+
+// Of several routes: what they do, and their bodies.
+constexpr std::string_view kRerank = "documents by how well they fit a query";
+constexpr std::string_view kInfer =
+    "logits or vectors of texts or token ids; tensors may be bytes behind the JSON (Inference-Header-Content-Length)";
+constexpr std::string_view kText = R"({"inputs": "a fine film"})";
+constexpr std::string_view kTexts = R"({"input": ["one text", "another"]})";
+constexpr std::string_view kDocuments =
+    R"({"query": "capital of France", "documents": ["Paris is a city .", "Cats purr ."], "top_n": 1})";
+constexpr std::string_view kTensor =
+    R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a fine film"]}]})";
+
+constexpr Operation kOperations[] = {
+    {"/predict", kTei, "labels of texts and pairs", "predict", "PredictRequest", kText, "PredictResponse"},
+    {"/rerank", kTei, "documents by how well they fit a query; with `documents`, the body and the answer of /v2/rerank",
+     "rerank", "RerankRequest", R"({"query": "capital of France", "texts": ["Paris is a city .", "Cats purr ."]})",
+     "RerankAnswer"},
+    {"/embed", kTei, "a vector for each text", "embed", "EmbedRequest", R"({"inputs": ["one text", "another"]})",
+     "Vectors"},
+    {"/embed_all", kTei, "a vector for each token", "embedAll", "EmbedAllRequest", R"({"inputs": "one text"})",
+     "TokenVectors"},
+    {"/similarity", kTei, "how alike sentences are to one", "similarity", "SimilarityRequest",
+     R"({"inputs": {"source_sentence": "a fine film", "sentences": ["a good film", "rain"]}})", "Cosines"},
+    {"/tokenize", kTei, "tokens with their places in the text", "tokenize", "TokenizeRequest", kText,
+     "TokenizeResponse", true},
+    {"/decode", kTei, "texts of token ids", "decode", "DecodeRequest", R"({"ids": [[1, 20, 30, 2]]})", "Texts", true},
+    {"/", kTei, "the model's own task", "ownTask", "OwnTaskRequest", kText, "TaskResponse"},
+    {"/invocations", kTei, "the model's own task, as SageMaker asks for it", "invocations", "OwnTaskRequest", kText,
+     "TaskResponse"},
+    {"/info", kTei, "the models and the limits", "info", "", "", "Info"},
+    {"/health", kTei, "200 while the server takes requests", "health", "", "", "Status"},
+    {"/ping", kTei, "as /health", "ping", "", "", "Status"},
+    {"/metrics", kServer, "figures for Prometheus", "metrics", "", "", "text/plain"},
+    {"/models/{model}/pipeline/{task}", kHub, "a task by its name there", "task", "TaskRequest",
+     R"({"inputs": "The match ended in a draw .", "parameters": {"candidate_labels": ["sports", "politics"]}})",
+     "TaskResponse"},
+    {"/models/{model}", kHub, "the model's own task", "modelTask", "TaskRequest", kText, "TaskResponse"},
+    {"/v1/embeddings", kOpenAi, "a vector for each text", "openAiEmbeddings", "OpenAiRequest", kTexts,
+     "OpenAiResponse"},
+    {"/embeddings", kOpenAi, "a vector for each text", "embeddings", "OpenAiRequest", kTexts, "OpenAiResponse"},
+    {"/v1/models", kOpenAi, "the models", "openAiModels", "", "", "OpenAiModels"},
+    {"/v2/rerank", kCohere, kRerank, "cohereRerank", "CohereRequest", kDocuments, "CohereResponse"},
+    {"/v1/rerank", kCohere, kRerank, "rerankV1", "CohereRequest", kDocuments, "CohereResponse"},
+    {"/v1/reranking", kCohere, kRerank, "rerankingV1", "CohereRequest", kDocuments, "CohereResponse"},
+    {"/v2", kKserve, "the server", "serverMetadata", "", "", "KserveServer"},
+    {"/v2/health/live", kKserve, "200 while the process runs", "live", "", "", "Live"},
+    {"/v2/health/ready", kKserve, "200 while the server takes requests", "ready", "", "", "Ready"},
+    {"/v2/models/{model}", kKserve, "a model and its tensors", "modelMetadata", "", "", "KserveModel"},
+    {"/v2/models/{model}/ready", kKserve, "200 while the model takes requests", "modelReady", "", "", "Ready"},
+    {"/v2/models/{model}/infer", kKserve, kInfer, "infer", "KserveRequest", kTensor, "KserveResponse"},
+    {"/v2/models/{model}/versions/1", kKserve, "a model and its tensors", "modelMetadataVersion", "", "",
+     "KserveModel"},
+    {"/v2/models/{model}/versions/1/ready", kKserve, "200 while the model takes requests", "modelReadyVersion", "", "",
+     "Ready"},
+    {"/v2/models/{model}/versions/1/infer", kKserve, kInfer, "inferVersion", "KserveRequest", kTensor,
+     "KserveResponse"},
+    {"/explain/tokens", kExplorer, "runs a text of at most 256 tokens, and keeps the terms of its attention",
+     "explainTokens", "ExplainRequest", R"({"text": "The capital of France is Paris ."})", "Explanation"},
+    {"/explain/terms", kExplorer,
+     "a matrix of one head, [tokens, tokens] as X-Shape says; u8: X-Zero plus X-Scale times the byte", "explainTerms",
+     "", "", "application/octet-stream"},
+    {"/explain/heads", kExplorer, "figures of every head", "explainHeads", "", "", "HeadFigures"},
+    {"/explain/thumbnails", kExplorer, "small pictures of every head's weights, [layers, heads, size, size]",
+     "explainThumbnails", "", "", "application/octet-stream"},
+    {"/explorer", kExplorer, "the page", "explorer", "", "", "text/html"},
+    {"/explorer/{file}", kExplorer, "its scripts and style", "explorerFile", "", "", "text/javascript|text/css"},
+    {"/admin/models", kAdmin, "the models and their folders", "adminModels", "", "", "AdminModels"},
+    {"/admin/queue", kAdmin, "what waits", "adminQueue", "", "", "AdminQueue"},
+    {"/admin/models/{model}/load", kAdmin, "opens a model that was unloaded", "adminLoad", "NoFields", R"({})",
+     "AdminModel"},
+    {"/admin/models/{model}/unload", kAdmin, "closes a model; requests for it are refused from now on", "adminUnload",
+     "NoFields", R"({})", "AdminModel"},
+    {"/admin/models/{model}/reload", kAdmin,
+     "opens the folder anew, tries it, and puts it in the place of the old model; requests lose nothing", "adminReload",
+     "ReloadRequest", R"({"force": false})", "AdminModel"},
+    {"/admin/loglevel", kAdmin, "which requests have a line in the log: all, refused ones, or faults of the server",
+     "adminLog", "LogLevel", R"({"level": "info"})", "LogLevel"},
+    {"/openapi.json", kServer, "this document", "openApi", "", "", "OpenApiDocument"},
+    {"/docs", kServer, "this document as a page", "docs", "", "", "text/html"},
+    {"/docs/{file}", kServer, "the page's script and style", "docsFile", "", "", "text/javascript|text/css"},
+};
+
+constexpr std::string_view kIdText = "explain_id of /explain/tokens; kept for a minute";
+constexpr QueryValue kQueryValues[] = {
+    {"/explain/terms", "id", R"({"type": "string"})", kIdText, false},
+    {"/explain/terms", "layer", R"({"type": "integer", "minimum": 1})"},
+    {"/explain/terms", "head", R"({"type": "integer", "minimum": 0})"},
+    {"/explain/terms", "term", R"({"type": "string", "enum": ["c2c", "c2p", "p2c", "sum", "softmax"]})"},
+    {"/explain/terms", "dtype", R"({"type": "string", "enum": ["f16", "u8"]})"},
+    {"/explain/heads", "id", R"({"type": "string"})", kIdText, false},
+    {"/explain/thumbnails", "id", R"({"type": "string"})", kIdText, false},
+    {"/explain/thumbnails", "size", R"({"type": "integer", "minimum": 1, "maximum": 64})"},
+};
+
+}  // namespace
+
+std::span<const std::string_view> all_tags() {
+  return kTags;
+}
+std::span<const Operation> all_operations() {
+  return kOperations;
+}
+std::span<const QueryValue> all_query_values() {
+  return kQueryValues;
+}
+
+}  // namespace deberta::serve::openapi

@@ -1,0 +1,48 @@
+// Pieces of JSON Schema, of which the OpenAPI document is made.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "serve/fields.h"
+
+namespace deberta::serve::openapi {
+
+Json string();
+Json number();
+Json integer();
+Json count();  // a whole number, not below 0
+Json boolean();
+Json list_of(Json items, size_t least = 0);  // `least`: items that there must be
+Json words(const std::vector<std::string_view>& all);
+Json constant(Json value);
+Json any_of(JsonArray schemas);
+Json named(std::string_view name);  // of components/schemas
+Json or_null(Json schema);
+Json any_object();
+Json described(Json schema, std::string_view text);
+
+// A member of an object.
+struct Property {
+  std::string_view name;
+  Json schema;
+  bool is_needed = true;
+};
+inline Property optional(std::string_view name, Json schema) {
+  return {name, std::move(schema), false};
+}
+
+Json object(const std::vector<Property>& properties);
+Json closed(const std::vector<Property>& properties);  // that has no other members
+
+// The value of a parameter, as its row and its field describe it; words that have a schema of their own, by its name.
+Json field_schema(const Field& field);
+Json words_schema(const Field& field);
+// A body: what it must have, and fields, each of which may be absent or null.
+Json request(std::vector<Property> properties, std::initializer_list<const Field*> fields);
+
+}  // namespace deberta::serve::openapi
