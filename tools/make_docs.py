@@ -79,7 +79,7 @@ def options_page(binary: str) -> str:
     pages = {verb: shown("help", verb) for verb in verbs}
     common, described = common_options(pages)
     parts = ["# Verbs and options", "",
-    "Generated from the option table (`src/options/options_table.cpp`) by `tools/make_docs.py`.", "",
+    "Generated from the option table (`src/options/table/`) by `tools/make_docs.py`.", "",
              "A value comes from the flag, else from the environment (`DEBERTA_` and the name in capitals, with `_`",
              "for `-`), else from the `--config` file, else it is the default. The file is a JSON object of option",
              "names; the name of a verb holds an object of options for that verb, which win:",

@@ -1,0 +1,144 @@
+// Options under the heading Answer: what an answer holds.
+#include "options/table/rows.h"
+
+namespace deberta::option_rows {
+namespace {
+
+constexpr OptionRow kAnswerRows[] = {
+    of(parameter("classify", "top_k"), "top-k", 'k', "Answer"),
+    of(parameter("fill", "top_k"), "top-k", 'k', "Answer", "; 0: five"),
+    of(parameter("qa", "top_k"), "top-k", 'k', "Answer"),
+    of(parameter("qa", "max_answer_tokens"), "max-answer-len", 0, "Answer"),
+    in_eval(parameter("qa", "max_answer_tokens"), "max-answer-len", "Answer", "30",
+            "squad: maximum answer length in tokens; 30 as in the papers"),
+    of(parameter("qa", "align"), "align", 0, "Answer"),
+    OptionRow{"align", 0, kChoice, "tokens", "tokens|words", "eval", "Answer",
+              "squad: where answers may begin and end; tokens: score the span itself, as the official script does"},
+    OptionRow{"word-label", 0, kChoice, "first", "first|most_confident", "eval", "Answer",
+              "ner: a word takes the label of its first piece, as models are trained, or of its most confident piece"},
+    of(parameter("qa", "allow_no_answer"), "allow-no-answer", 0, "Answer"),
+    of(parameter("qa", "no_answer_threshold"), "no-answer-threshold", 0, "Answer"),
+    of(parameter("zero-shot", "multi_label"), "multi-label", 0, "Answer"),
+    of(parameter("rerank", "top_n"), "top-k", 'k', "Answer", "; 0: all"),
+    of(parameter("rerank", "return_text"), "return-text", 0, "Answer", " in json and jsonl"),
+    of(parameter("score", "tokens"), "tokens", 0, "Answer", " in json and jsonl"),
+    of(parameter("classify", "window_scores"), "window-scores", 0, "Answer",
+       " in code points (json and jsonl: and those of the mean); with --truncate window"),
+    OptionRow{
+        "window-scores", 0, kChoice, "mean", "mean|max", "eval", "Answer",
+        "the answer to a text that is read in windows (--truncate window); mean: that of the mean of their logits; "
+        "max: that of the window in which a class other than the benign ones scores highest"},
+    several(of(parameter("classify", "benign_labels"), "benign-label", 0, "Answer", "; may be repeated")),
+    OptionRow{"benign-label", 0, kFiles, "", "LABEL", "eval", "Answer",
+              "a class that is no finding, for --window-scores max and --false-positive-rate; may be repeated; by "
+              "default those that are named benign, safe, clean, ham or legit"},
+    OptionRow{
+        "false-positive-rate", 0, kList, "", "RATES", "eval", "Answer",
+        "of a guard: report the shares of benign rows that it reports and of findings that it misses, and for each of "
+        "these rates the threshold from which on at most that share of the benign rows is reported, with both errors "
+        "there"},
+    OptionRow{
+        "metrics", 0, kList, "", "NAMES", "eval", "Answer",
+        "report these in place of the task's own metrics, where rows have classes or scores: accuracy f1 precision "
+        "recall f_beta roc_auc average_precision f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa "
+        "log_loss f1_micro "
+        "f_beta_micro pearson spearmanr mse, as far as the task has them"},
+    OptionRow{"beta", 0, kNumber, "auto", "auto|0..1000", "eval", "Answer",
+              "beta of f_beta and of --best-threshold: recall counts beta times as much as precision; auto: 1 for "
+              "--best-threshold"},
+    OptionRow{"positive-label", 0, kText, "", "LABEL", "eval", "Answer",
+              "the class that f1, f_beta, precision, recall, roc_auc, average_precision and thresholds are about, by "
+              "name; by default the second of "
+              "two that the task itself has, and each in turn for thresholds of multi-label"},
+    OptionRow{"label-order", 0, kList, "", "NAMES", "eval", "Answer",
+              "quadratic_weighted_kappa: the classes in their order, the lowest first, if they are no numbers"},
+    OptionRow{
+        "best-threshold", 0, kFlag, "", "", "eval", "Answer",
+        "the threshold on the score of the positive class that has the best F1 (with --beta the best F-beta), with "
+        "precision and recall there"},
+    OptionRow{"recall-at-precision", 0, kList, "", "NUMBERS", "eval", "Answer",
+              "for each of these precisions the highest recall of the positive class, with the threshold that has it"},
+    OptionRow{"precision-at-recall", 0, kList, "", "NUMBERS", "eval", "Answer",
+              "for each of these recalls the highest precision of the positive class, with the threshold that has it"},
+    OptionRow{"by", 0, kText, "", "COLUMN", "eval", "Answer",
+              "the metrics also for each value of this column or key of the rows, at most 100 of them"},
+    of(parameter("classify", "function"), "activation", 0, "Answer"),
+    of(parameter("nli", "function"), "activation", 0, "Answer"),
+    of(parameter("rerank", "function"), "activation", 0, "Answer"),
+    of(parameter("nli", "label_map"), "label-map", 0, "Answer"),
+    of(parameter("ner", "aggregation"), "aggregate", 0, "Answer"),
+    OptionRow{
+        "aggregate", 0, kChoice, "auto", "auto|simple|first|average|max", "eval", "Answer",
+        "ner: score the entities that `ner --aggregate` finds in the text; one that begins or ends inside a word is "
+        "wrong; auto: score the labels of words (--word-label)"},
+    of(parameter("ner", "ignore_labels"), "ignore-labels", 0, "Answer"),
+    of(parameter("embed", "pooling"), "pooling", 0, "Answer"),
+    of(parameter("embed", "normalize"), "normalize", 0, "Answer",
+       " (--pooling auto does so if the model's modules.json says so)"),
+    OptionRow{"similarity", 0, kFlag, "", "", "embed", "Answer",
+              "treat rows as pairs of texts and print the cosine of their vectors"},
+    of(parameter("embed", "layer"), "layer", 0, "Answer"),
+    of(parameter("fill", "targets"), "targets", 0, "Answer", ", separated by commas"),
+    OptionRow{
+        "emd", 0, kChoice, "auto", "auto|on|off", "fill score eval", "Answer",
+        "whether to use the enhanced mask decoder; auto: if the checkpoint has its position table; off: the plain "
+        "head"},
+    of(parameter("detect", "threshold"), "threshold", 0, "Answer"),
+    OptionRow{"color", 0, kChoice, "auto", "auto|always|never", "detect", "Answer",
+              "in a table, show the text with replaced pieces in colour; auto: on a terminal, unless NO_COLOR is set"},
+    OptionRow{"no-special", 0, kFlag, "", "", "tokenize", "Answer", "do not add [CLS] and [SEP]"},
+    OptionRow{"decode", 0, kFlag, "", "", "tokenize", "Answer",
+              "treat inputs as ids separated by spaces and print their text"},
+    of(parameter("ner", "offsets"), "offsets", 0, "Answer"),
+    OptionRow{"layers", 0, kList, "all", "all|none|NUMBERS", "forward", "Answer",
+              "layers whose hidden states are written; 0 is the embedding output"},
+    OptionRow{"scores", 0, kFlag, "", "", "forward", "Answer",
+              "also write the c2c, c2p and p2c scores and the probabilities of each layer (reference kernels)"},
+    OptionRow{"stats", 0, kFlag, "", "", "inspect", "Answer",
+              "also show minimum, maximum, mean, standard deviation and the number of non-finite values"},
+    OptionRow{"diff", 0, kText, "", "DIR", "inspect", "Answer", "compare with this model, tensor by tensor"},
+    OptionRow{"dtype", 0, kChoice, "keep", "keep|fp32|bf16|fp16|int8", "convert", "Answer",
+              "dtype of the weights, rounded to nearest, ties to even; a value too large for fp16 is an error; int8: "
+              "weights as stored, plus the calibration that --dtype int8 of other verbs needs"},
+    OptionRow{"smoothing", 0, kChoice, "auto", "auto|0.4|0.5|0.6|0.7|0.8", "convert", "Answer",
+              "with --dtype int8: how much of the spread of the activations moves into the weights (SmoothQuant's "
+              "alpha); auto: 0.7 for multilingual models, else 0.5"},
+    OptionRow{"adapter", 0, kText, "", "DIR", "convert", "Answer",
+              "merge this peft LoRA adapter (adapter_config.json) into the model given by -m"},
+    OptionRow{
+        "average", 0, kFiles, "", "DIR", "convert", "Answer",
+        "the mean of the weights (fp32) of -m and this model, which has the same form, such as another checkpoint "
+        "of a run; may be repeated"},
+    OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
+              "v1: fused projections, model_type deberta; v2: separate projections, model_type deberta-v2"},
+    OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",
+              "names of the language-model head: lm_predictions.lm_head.*, or transformers' cls.predictions.*"},
+    OptionRow{"drop-delta", 0, kFlag, "", "", "convert", "Answer",
+              "leave out a discriminator's word_embeddings._weight, the difference between its word embeddings and the "
+              "generator's: only `pretrain --objective rtd -m` reads it, and can compute it from both models"},
+    OptionRow{"strict", 0, kFlag, "", "", "check", "Answer", "treat warnings as errors"},
+    OptionRow{"operations", 0, kFlag, "", "", "bench", "Answer",
+              "also show the time of each operation, its share of the total and its fraction of the machine's peak"},
+    OptionRow{
+        "baseline", 0, kText, "", "FILE", "bench", "Answer",
+        "JSON lines with the figures of other libraries (what, peer, seq, ms_min, tokens_per_s): show the speed-up "
+        "over them"},
+    OptionRow{"no-answer-threshold", 0, kNumber, "auto", "auto|-1G..1G", "eval", "Answer",
+              "squad2: a question whose --na-prob (of a model: the logit of no answer less that of the best span) is "
+              "above this counts as unanswered; auto: 1 with --predictions, 0 with a model"},
+    OptionRow{"label-map", 0, kList, "", "NAMES", "eval", "Answer",
+              "the task's labels in the model's order, if its configuration does not name them"},
+    OptionRow{"bootstrap", 0, kInteger, "1000", "0..1000000", "eval", "Answer",
+              "bootstrap samples for the 95 % interval of each metric; 0: no intervals"},
+    OptionRow{"seed", 0, kInteger, "0", "0..1000G", "eval", "Answer",
+              "seed of the bootstrap samples and of the masks of mlm"},
+};
+static_assert(are_rows(kAnswerRows, "Answer"));
+
+}  // namespace
+
+std::span<const OptionRow> answer_rows() {
+  return kAnswerRows;
+}
+
+}  // namespace deberta::option_rows

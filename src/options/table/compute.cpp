@@ -1,0 +1,55 @@
+// Options under the heading Compute: precision, threads and batches.
+#include "options/table/rows.h"
+
+namespace deberta::option_rows {
+namespace {
+
+constexpr OptionRow kComputeRows[] = {
+    OptionRow{"device", 0, kChoice, "cpu", "cpu|cuda", kModelVerbs, "Compute",
+              "where the model runs; this build has the processor alone, and refuses cuda"},
+    OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
+              "serve pretrain "
+              "finetune replay",
+              "Compute", "kernels to use; check runs the reference as well and reports the largest difference"},
+    OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench serve",
+              "Compute",
+              "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
+    OptionRow{
+        "dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
+        "precision of matrix products and attention, forward and backward; weights, sums, norms and the optimiser "
+        "are fp32; auto: bf16 where this processor multiplies it faster (`info` says so), else fp32; a run that goes "
+        "on keeps its own"},
+    OptionRow{"dtype", 0, kChoice, "fp32", "fp32|bf16", "replay", "Compute",
+              "precision of matrix products and attention, forward and backward; weights, sums, norms and the "
+              "optimiser are fp32"},
+    OptionRow{"allow-uncalibrated", 0, kFlag, "", "", kModelVerbs, "Compute",
+              "run int8 without calibrated activations; some models then give wrong answers"},
+    OptionRow{"threads", 0, kInteger, "0", "0..1024", kModelVerbs, "Compute",
+              "number of threads; 0: all processors available to this process"},
+    OptionRow{"threads", 0, kInteger, "0", "0..1024", "pretrain finetune ablate replay", "Compute",
+              "number of threads; 0: all processors available to this process; the result does not depend on it"},
+    OptionRow{"prefetch", 0, kInteger, "4", "0..64", "pretrain", "Compute",
+              "steps whose batches are made ahead; the result does not depend on it"},
+    OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
+              "which implementation to follow where the original code and transformers differ (long distances, mask "
+              "decoder, padding rows)"},
+    OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
+              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench", "Compute",
+              "maximum number of tokens in a batch"},
+    OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
+              "maximum number of tokens in a batch, whose memory stays the model's; auto: 1k for each thread, at least "
+              "1k and at most 16k"},
+    OptionRow{"threads", 0, kList, "0", "0|NUMBERS", "bench", "Compute",
+              "numbers of threads, measured one after the other; 0: all processors available to this process"},
+};
+static_assert(are_rows(kComputeRows, "Compute"));
+
+}  // namespace
+
+std::span<const OptionRow> compute_rows() {
+  return kComputeRows;
+}
+
+}  // namespace deberta::option_rows

@@ -1,0 +1,202 @@
+// Options under the heading Input: texts, files and their fields.
+#include "options/table/rows.h"
+
+namespace deberta::option_rows {
+namespace {
+
+constexpr OptionRow kInputRows[] = {
+    OptionRow{"truncate", 0, kChoice, "auto", "auto|right|error", "serve", "Input",
+              "texts that are too long are cut at their end, or refused; auto: refused at the routes of "
+              "text-embeddings-inference and OpenAI, as there, and cut at all others; a request may say otherwise"},
+    OptionRow{"cache-dir", 0, kText, "", "DIR", "pretrain", "Input",
+              "where the tokens of corpora are kept (default: deberta in the user's cache folder)"},
+    OptionRow{"hold-out-every", 0, kInteger, "50", "0..1M", "pretrain", "Input",
+              "of each corpus, every Nth document is not trained on, but evaluated; 0: none"},
+    OptionRow{
+        "hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
+        "mlm, causal: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
+        "every line"},
+    OptionRow{"document-boundary", 0, kChoice, "none", "none|sep|block", "pretrain", "Input",
+              "where documents meet in a sequence; none: nothing stands between; sep: a [SEP]; block: no attention "
+              "across"},
+    OptionRow{"source-weights", 0, kList, "", "WEIGHTS", "pretrain", "Input",
+              "a weight for each corpus that is named (default: 1 each)"},
+    OptionRow{"source-exponent", 0, kNumber, "1", "0..1", "pretrain", "Input",
+              "a corpus is drawn in proportion to its weight times its size to this power; below 1 small ones come "
+              "more often"},
+    OptionRow{"task", 't', kText, "", "NAME", "finetune", "Input",
+              "the task, which sets the format of the files, the head and the metrics: any with labels (deberta eval "
+              "--list)"},
+    OptionRow{"train-file", 0, kFiles, "", "FILE", "finetune", "Input", "labelled file or folder to train on"},
+    OptionRow{
+        "validation-file", 0, kFiles, "", "FILE", "finetune", "Input",
+        "labelled file or folder to evaluate on after each epoch, as `deberta eval` does; the best model is kept"},
+    OptionRow{
+        "validation-split", 0, kNumber, "0", "0..1", "finetune", "Input",
+        "instead of --validation-file: the share of the training examples, at most 0.5, to hold out and evaluate on, "
+        "drawn from --seed; 0: none"},
+    OptionRow{"fold", 0, kText, "", "K/N", "finetune", "Input",
+              "instead of --validation-file: hold out fold K of N folds of the training examples (2 to 100, each with "
+              "the same share of every class, drawn from --seed) and run in a folder of its own in -o; after the last "
+              "fold the mean metrics and all held-out answers are written to -o"},
+    OptionRow{
+        "group-field", 0, kText, "", "NAME", "finetune", "Input",
+        "with --fold or --validation-split: the column or key whose values stay together (a patient, a document)"},
+    OptionRow{"labels-file", 0, kText, "", "FILE", "finetune", "Input",
+              "alphanli: the labels of --train-file, 1 or 2, one per line"},
+    OptionRow{"validation-labels-file", 0, kText, "", "FILE", "finetune", "Input",
+              "alphanli: those of --validation-file"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "finetune", "Input",
+              "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
+    OptionRow{"input-field", 0, kList, "", "NAMES", "finetune", "Input",
+              "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
+    OptionRow{"label-field", 0, kList, "", "NAMES", "finetune", "Input",
+              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
+              "(regression) or the share of the class of its name (classification)"},
+    OptionRow{"weight-field", 0, kText, "", "NAME", "finetune", "Input",
+              "column or key of what each training row weighs: 0 or more; a step's loss is the weighted mean of its "
+              "rows (tasks whose rows have a class, classes or scores); evaluations are not weighted"},
+    OptionRow{"merge-sentences", 0, kFlag, "", "", "finetune", "Input",
+              "ner: join the sentences of a document, up to --max-tokens, as in the training of the published models"},
+    OptionRow{
+        "on-bad-row", 0, kChoice, "fail", "report|skip|fail", "finetune", "Input",
+        "what to do with a row of the files that cannot be read: report it and leave it out, leave it out silently, "
+        "or stop; labels that a task does not have stop the run in any case"},
+    OptionRow{"max-train-samples", 0, kInteger, "0", "0..1000G", "finetune", "Input",
+              "train on the first so many examples of the files; 0: all"},
+    OptionRow{
+        "max-tokens", 0, kInteger, "auto", "auto|8..1048576", "finetune", "Input",
+        "maximum length of a sequence in training, special tokens included, for SQuAD that of a window; auto: the "
+        "published one of the task, else 256"},
+    OptionRow{
+        "truncate", 0, kChoice, "auto", "auto|right|window", "finetune", "Input",
+        "what to do with a text longer than --max-tokens: cut its end (right), or train on overlapping windows of it "
+        "(window): each window gets the label of the text, and each word of a ner document is trained on in one "
+        "window; auto: window for ner, right for other tasks; contexts of SQuAD and ReCoRD always have windows"},
+    OptionRow{"stride", 0, kInteger, "128", "0..1048575", "finetune", "Input",
+              "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
+    OptionRow{"batches", 0, kText, "", "FILE", "replay", "Input",
+              "safetensors file: ids and labels of each step (docs/training.md)"},
+    OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs, "Input",
+              "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
+              "repeated: the files are read in order"},
+    OptionRow{"input", 'i', kFiles, "", "FILE", "eval", "Input",
+              "a labelled file or a folder of labelled files, as the arguments"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
+              "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text per line; conll: one word per line, its label last, a blank line after each sentence"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
+              "classify nli zero-shot qa choose rerank fill score embed detect analyze tokenize convert", "Input",
+              "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
+              "JSON, or one text per line"},
+    OptionRow{
+        "input-field", 0, kList, "", "NAMES", kReadingVerbs, "Input",
+        "columns or keys with the texts of a row, in order (default: text,text_pair; nli also premise,hypothesis; qa "
+        "question,context; choose context,question,choices; rerank query,documents); numbers are columns, from 1, of "
+        "a file without a header line"},
+    OptionRow{"pair", 0, kFlag, "", "", "classify analyze tokenize", "Input",
+              "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
+    OptionRow{"pair", 0, kFlag, "", "", "forward", "Input", "texts are pairs: two arguments each"},
+    OptionRow{"separator", 0, kText, "", "CHARACTER", kTextVerbs, "Input",
+              "what separates the cells of tsv and csv files: a character, or tab; without it a tab in tsv, and in csv "
+              "what the first line has: sep=;, commas, semicolons or tabs"},
+    OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
+              "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
+    of(parameter("classify", "max_tokens"), "max-tokens", 0, "Input"),
+    of(parameter("nli", "truncate"), "truncate", 0, "Input"),
+    of(parameter("classify", "truncate"), "truncate", 0, "Input"),
+    of(parameter("ner", "truncate"), "truncate", 0, "Input"),
+    of(parameter("ner", "stride"), "stride", 0, "Input"),
+    of(parameter("qa", "max_tokens"), "max-tokens", 0, "Input"),
+    of(parameter("qa", "stride"), "stride", 0, "Input"),
+    of(parameter("qa", "max_question_tokens"), "max-question-len", 0, "Input"),
+    OptionRow{"query", 0, kText, "", "TEXT", "rerank", "Input", "the query; every row is then a document"},
+    of(parameter("zero-shot", "labels"), "labels", 0, "Input"),
+    OptionRow{"labels-file", 0, kText, "", "FILE", "zero-shot", "Input", "candidate labels, one per line"},
+    of(parameter("zero-shot", "hypothesis_template"), "template", 0, "Input"),
+    of(parameter("choose", "form"), "form", 0, "Input"),
+    OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kEncodingVerbs, "Input", "maximum text length in bytes"},
+    OptionRow{"special-text", 0, kChoice, "parse", "parse|literal", kEncodingVerbs, "Input",
+              "how to read [SEP] and other special tokens in a text: as tokens (parse) or as plain text (literal; fill "
+              "still finds its masks)"},
+    OptionRow{
+        "tokenizer", 0, kChoice, "slow", "slow|fast", kTokenizerVerbs, "Input",
+        "which transformers tokenizer to match: slow, used to train the models, or fast, used by the transformers "
+        "pipelines ([UNK] where a SentencePiece model has byte pieces)"},
+    OptionRow{"spm-ties", 0, kChoice, "float", "float|double", kEncodingVerbs, "Input",
+              "how to break ties in a SentencePiece model: as sentencepiece 0.2 (float) or 0.1.97 (double)"},
+    in_eval(parameter("qa", "max_question_tokens"), "max-question-len", "Input", "64",
+            "squad: maximum question length in tokens; the rest is cut"),
+    in_eval(parameter("qa", "stride"), "stride", "Input", "128",
+            "tokens of a text that consecutive windows share (SQuAD: at most half a window)"),
+    OptionRow{
+        "ids", 0, kText, "", "FILE", "forward", "Input",
+        "safetensors file with input_ids [B, L] and optionally attention_mask [B, L] or [B, L, L], token_type_ids, "
+        "position_ids, relative_buckets [L, L]"},
+    OptionRow{"mask", 0, kText, "", "FILE", "forward", "Input", "read attention_mask from this file instead"},
+    OptionRow{"calibration-data", 0, kFiles, "", "FILE", "convert", "Input",
+              "with --dtype int8: a few hundred texts of the kind that the model will read, in any format that --input "
+              "of other verbs accepts"},
+    OptionRow{"lengths", 0, kList, "32,128,512", "NUMBERS", "bench", "Input",
+              "sequence lengths in tokens; the latency of each is measured"},
+    OptionRow{"lengths-file", 0, kText, "", "FILE", "bench", "Input",
+              "lengths, one per line; measures the throughput over all of them, sorted and packed"},
+    OptionRow{"batch", 0, kList, "1", "NUMBERS", "bench", "Input",
+              "numbers of sequences per batch, each measured at each length"},
+    OptionRow{"min-time", 0, kNumber, "2", "0..3600", "bench", "Input", "seconds per measurement (at least 5 runs)"},
+    OptionRow{"training", 0, kFlag, "", "", "bench", "Input",
+              "measure steps of training instead (needs LibTorch): a classifier on packed sequences, forward, backward "
+              "and AdamW"},
+    OptionRow{
+        "task", 't', kText, "", "NAME", "eval", "Input",
+        "the task, which sets file format and metrics: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb "
+        "copa alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label "
+        "ranking mlm causal"},
+    OptionRow{
+        "predictions", 'p', kText, "", "FILE", "eval", "Input",
+        "score these answers instead of running a model: tsv with the columns index and prediction, jsonl with idx "
+        "and label, json from ids to answers (SQuAD, ReCoRD), CoNLL columns (ner)"},
+    OptionRow{"na-prob", 0, kText, "", "FILE", "eval", "Input",
+              "squad2: JSON from ids to no-answer probabilities; the best thresholds are then computed"},
+    OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "eval", "Input",
+              "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
+    OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
+              "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
+    OptionRow{"label-field", 0, kList, "", "NAMES", "eval", "Input",
+              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
+              "(regression) or the share of the class of its name (classification)"},
+    OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
+    OptionRow{
+        "max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
+        "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
+        "that the model's folder says (a model_max_length below 512 or up to 32768), else 384 for squad and squad2, "
+        "512 for other tasks"},
+    OptionRow{"truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
+              "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
+              "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and "
+              "causal, and right for "
+              "other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
+    OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "eval", "Input",
+              "mlm: fraction of the pieces of a text to mask; at least one piece is masked"},
+    OptionRow{"merge-sentences", 0, kFlag, "", "", "eval", "Input",
+              "ner: join the sentences of a document, up to --max-tokens, as in the training of the published models, "
+              "instead of reading each separately"},
+    OptionRow{"on-bad-row", 0, kChoice, "fail", "report|skip|fail", "eval", "Input",
+              "what to do with a row that cannot be read or answered: report and skip it, skip it silently, or stop"},
+    OptionRow{
+        "list", 0, kFlag, "", "", "eval", "Input",
+        "list the tasks with their verbs and metrics, with -f json also files, labels and published hyper-parameters, "
+        "and exit"},
+    OptionRow{"average", 0, kText, "", "DIR", "eval", "Input",
+              "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its subfolders, and "
+              "exit"},
+};
+static_assert(are_rows(kInputRows, "Input"));
+
+}  // namespace
+
+std::span<const OptionRow> input_rows() {
+  return kInputRows;
+}
+
+}  // namespace deberta::option_rows

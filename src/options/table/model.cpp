@@ -1,0 +1,52 @@
+// Options under the heading Model: which model is read, and how.
+#include "options/table/rows.h"
+
+namespace deberta::option_rows {
+namespace {
+
+constexpr OptionRow kModelRows[] = {
+    OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve", "Model",
+              "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
+              "it, all built-in models"},
+    OptionRow{"model", 'm', kText, "", "DIR",
+              "classify nli ner fill score embed detect analyze eval tokenize forward bench", "Model",
+              "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
+              "hub cache (default: the built-in model that fits, where there is one)"},
+    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot qa choose rerank inspect check convert info", "Model",
+              "model directory (config.json, weights, tokenizer), builtin:NAME, or ORG/NAME[@REVISION] in the local "
+              "hub cache"},
+    OptionRow{"model", 'm', kText, "", "DIR", "pretrain", "Model",
+              "model to begin with: its configuration, weights and, without --tokenizer-name, tokenizer"},
+    OptionRow{"model", 'm', kText, "", "DIR", "finetune replay", "Model",
+              "model to begin with: its configuration, weights and tokenizer; needed"},
+    OptionRow{"tokenizer-name", 0, kText, "", "DIR", "pretrain", "Model",
+              "folder with the tokenizer, as `train-tokenizer` writes it"},
+    OptionRow{"new-embeddings", 0, kFlag, "", "", "pretrain", "Model",
+              "begin with -m and the tokenizer of --tokenizer-name, whose pieces differ: the tables of words are new, "
+              "with the rows of pieces that both have"},
+    OptionRow{"add-tokens", 0, kList, "", "TOKENS", "pretrain finetune", "Model",
+              "tokens to add to the tokenizer, with rows of their own; \\n is a line break, \\t a tab"},
+    OptionRow{"config-name", 0, kText, "v3-base", "NAME", "pretrain", "Model",
+              "shape of a new model: v3-xsmall, v3-small, v3-base, v3-large, or a config.json"},
+    OptionRow{
+        "config-overrides", 0, kList, "", "KEY=VALUE", "pretrain", "Model",
+        "keys of config.json to set, such as num_hidden_layers=4,hidden_size=256; a hidden_size alone brings heads of "
+        "64 and an intermediate_size four times as large"},
+    OptionRow{"decoder-passes", 0, kInteger, "auto", "auto|0..3", "pretrain replay", "Model",
+              "passes of the enhanced mask decoder; 0: the head reads the last layer; auto: as the model's config.json "
+              "says, else 2"},
+    OptionRow{"load", 0, kChoice, "mmap", "mmap|read", kWeightVerbs, "Model",
+              "map the weights, or read them into memory: use read on network file systems and for files that may be "
+              "truncated while in use"},
+    OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "Model",
+              "do not check the CRC-32 of weights in a pytorch_model.bin"},
+};
+static_assert(are_rows(kModelRows, "Model"));
+
+}  // namespace
+
+std::span<const OptionRow> model_rows() {
+  return kModelRows;
+}
+
+}  // namespace deberta::option_rows

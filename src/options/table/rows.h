@@ -1,0 +1,108 @@
+// What the rows of all sections share: groups of verbs, parameters of tasks as options, and the checks that the verbs and
+// the section of a row exist.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "options/options.h"
+#include "options/table/verbs.h"
+#include "pipeline/parameters.h"
+
+namespace deberta::option_rows {
+
+using enum OptionType;
+
+inline constexpr std::string_view kTextVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize";
+inline constexpr std::string_view kReadingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize convert";
+inline constexpr std::string_view kEncodingVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert";
+inline constexpr std::string_view kTokenizerVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert forward";
+inline constexpr std::string_view kModelVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward serve";
+// Verbs that open weights.
+inline constexpr std::string_view kWeightVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward inspect check convert "
+    "bench info "
+    "serve";
+// Verbs that print rows or tables in the formats of answers.
+inline constexpr std::string_view kTableVerbs =
+    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
+    "bench";
+
+// Those of the table of implementations.
+inline constexpr std::string_view kKernelNames = "auto|check"
+#define DEBERTA_IMPLEMENTATION(level, name, ...) "|" name
+#include "kernels/implementations.inc"
+#undef DEBERTA_IMPLEMENTATION
+    ;
+
+constexpr OptionType option_type(ParameterType type) {
+  switch (type) {
+    case ParameterType::kFlag:
+      return kFlag;
+    case ParameterType::kInteger:
+      return kInteger;
+    case ParameterType::kNumber:
+      return kNumber;
+    case ParameterType::kWord:
+      return kChoice;
+    case ParameterType::kText:
+      return kText;
+    case ParameterType::kTexts:
+      return kList;
+  }
+  return kText;
+}
+
+// A parameter of tasks, by the name that it has as an option; `more` is what help says behind the row's text.
+consteval OptionRow of(const Parameter& row, std::string_view name, char short_name, std::string_view section,
+                       std::string_view more = {}) {
+  return {name, short_name, option_type(row.type), row.default_value, row.range, row.tasks, section, row.text,
+          &row, more};
+}
+
+// The same where each text is given by itself, as it may have a comma.
+consteval OptionRow several(OptionRow row) {
+  row.type = kFiles;
+  return row;
+}
+
+// A parameter where a labelled file is scored, which has a default and a meaning of its own for it.
+consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::string_view section,
+                            std::string_view default_value, std::string_view help) {
+  return {name, 0, option_type(row.type), default_value, row.range, "eval", section, help};
+}
+
+// Whether each of the words, separated by spaces, is a verb.
+constexpr bool are_verbs(std::string_view words) {
+  while (!words.empty() && words != "*") {
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (std::ranges::find(kVerbs, word, &VerbRow::name) == kVerbs.end()) return false;
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+  }
+  return true;
+}
+
+// Whether all rows stand under that heading, and name verbs that there are.
+constexpr bool are_rows(std::span<const OptionRow> rows, std::string_view section) {
+  return std::ranges::all_of(rows,
+                             [&](const OptionRow& row) { return row.section == section && are_verbs(row.verbs); });
+}
+
+// A file each, in this folder.
+std::span<const OptionRow> model_rows();
+std::span<const OptionRow> server_rows();
+std::span<const OptionRow> limits_rows();
+std::span<const OptionRow> input_rows();
+std::span<const OptionRow> training_rows();
+std::span<const OptionRow> replaced_tokens_rows();
+std::span<const OptionRow> answer_rows();
+std::span<const OptionRow> output_rows();
+std::span<const OptionRow> compute_rows();
+std::span<const OptionRow> general_rows();
+
+}  // namespace deberta::option_rows
