@@ -26,10 +26,10 @@ struct WindowAnswer {
 
 struct SequenceAnswer {
   std::vector<LabelScore> labels;  // best first; all scores of a regression model as it has them
-  std::vector<float> scores;       // of all classes, in the model's order
+  std::vector<float> scores;       // one for each class, in the model's order
   size_t tokens = 0;
   size_t cut_tokens = 0;
-  std::vector<WindowAnswer> windows = {};  // of WindowScores::kEach
+  std::vector<WindowAnswer> windows = {};  // WindowScores::kEach only
 };
 
 // Scores of the model's relations by name, in this order: entailment, neutral, contradiction; for a model with two
@@ -46,7 +46,7 @@ struct EntailmentAnswer {
 struct Entity {
   std::string label;       // kNone: as the model names it ("B-PER"); else without the prefix of its tag
   float score = 0;         // kNone: of the piece; else the mean over the pieces or words
-  size_t first_token = 0;  // of the encoding
+  size_t first_token = 0;  // index in the encoding
   size_t last_token = 0;
   Offset chars;  // in the text
   Offset bytes;
@@ -58,7 +58,7 @@ struct EntityRules {
 };
 
 struct TokenAnswer {
-  std::vector<Entity> entities;  // of the whole text, also where it was read in windows
+  std::vector<Entity> entities;  // in the whole text, even if it was read in windows
   size_t tokens = 0;
   size_t cut_tokens = 0;
 };
@@ -125,7 +125,7 @@ struct RankedDocument {
   size_t index = 0;  // in the input
   float score = 0;
   float logit = 0;
-  size_t cut_tokens = 0;  // of the query and this document
+  size_t cut_tokens = 0;  // cut from the query and this document
 };
 
 struct RankAnswer {
@@ -153,11 +153,11 @@ struct SpanAnswer {
 
 struct QuestionAnswer {
   std::vector<SpanAnswer> answers;  // best first
-  float null_score = 0;             // of "no answer", whether or not it was allowed
+  float null_score = 0;             // score of "no answer", whether or not it was allowed
   float null_logit = 0;
   size_t windows = 0;
   size_t tokens = 0;
-  size_t cut_tokens = 0;  // of the question: a context is never cut
+  size_t cut_tokens = 0;  // cut from the question: a context is never cut
 };
 
 // The pseudo-likelihood of a text under a masked language model: each token masked in turn, all others visible.

@@ -38,7 +38,7 @@ DEBERTA_API std::vector<int64_t> to_int64(const TensorView& tensor);
 
 struct OpenOptions {
   bool reads_whole = false;  // into memory instead of mapping: the files may then change or shrink during use
-  bool checks_crc = true;    // of the storages in a zip of torch.save
+  bool checks_crc = true;    // verifies the CRC of the storages in a torch.save zip
 };
 
 struct MadeTensor;

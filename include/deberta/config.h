@@ -77,10 +77,10 @@ struct ModelConfig {
   int64_t pooler_hidden_size = 768;
   double pooler_dropout = 0;
   Activation pooler_hidden_act = Activation::kGelu;
-  ClassifierPooling classifier_pooling = ClassifierPooling::kFirst;  // of this program alone (docs/models.md)
+  ClassifierPooling classifier_pooling = ClassifierPooling::kFirst;  // an extension of this program (docs/models.md)
   double cls_dropout = 0.1;
   bool talking_head = false;
-  int64_t mask_decoder_passes = 2;  // of a masked language model without positions at the input; 0: none runs
+  int64_t mask_decoder_passes = 2;  // masked language models without positions at the input; 0: no mask decoder
   bool ties_output = true;  // tie_word_embeddings: the word table is also a language model's output table, even if the
                             // file has another one
   bool is_causal = false;   // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa

@@ -46,9 +46,9 @@ struct Remedy {
 struct Problem {
   std::string where = {};              // file, key, text; empty where the argument itself is the place
   std::string message = {};            // the rest of the line, except for the remedies
-  std::string argument = {};           // at fault: "max_tokens"
-  std::optional<uint64_t> limit = {};  // that was violated
-  std::optional<size_t> input = {};    // at fault, of the inputs of one call, from 0
+  std::string argument = {};           // the argument at fault: "max_tokens"
+  std::optional<uint64_t> limit = {};  // the violated limit
+  std::optional<size_t> input = {};    // the input at fault among those of one call, from 0
   std::string source = {};             // where that input was read (file and line), for programs that know it
   std::vector<Remedy> remedies = {};   // any of them helps
 };
@@ -62,7 +62,7 @@ class DEBERTA_API Error : public std::exception {
   Error(ErrorCode code, std::vector<Problem> problems);
 
   ErrorCode code() const noexcept { return code_; }
-  // Of the first problem; its message is without the remedies.
+  // The first problem; its message is without the remedies.
   const std::string& where() const noexcept { return problems_.front().where; }
   const std::string& message() const noexcept { return problems_.front().message; }
   const std::vector<Problem>& problems() const noexcept { return problems_; }

@@ -17,7 +17,7 @@ struct ModelEnvironment {
   std::string home;            // HOME
   std::string program;         // path of the running program: PREFIX/bin/deberta
 };
-DEBERTA_API ModelEnvironment current_environment();  // of this process
+DEBERTA_API ModelEnvironment current_environment();  // that of this process
 
 struct ModelPlaces {
   std::vector<std::string> builtin;  // folders with one subfolder per built-in model; the first match wins

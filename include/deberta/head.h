@@ -1,4 +1,4 @@
-// What stands on the last hidden states of a model, or on its mask decoder.
+// The output layers on the last hidden states of a model, or on its mask decoder.
 #pragma once
 #include <string_view>
 

@@ -85,8 +85,8 @@ struct ModelOptions {
   DistanceRule distance = DistanceRule::kOriginal;
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
-  TokenizerKind tokenizer = TokenizerKind::kSlow;     // of a model directory; the model itself does not use it
-  ConfigRules config_rules = ConfigRules::kOriginal;  // of open_pipeline(), which reads the file
+  TokenizerKind tokenizer = TokenizerKind::kSlow;     // for model directories; the model itself does not use it
+  ConfigRules config_rules = ConfigRules::kOriginal;  // for open_pipeline(), which reads the file
 };
 
 // Packed rows of one sequence that a head reads together. The original token head takes the pieces of a mention

@@ -100,10 +100,10 @@ enum class SequenceForm {
 struct SequenceRules {
   EncodingRules encoding;
   SequenceForm form = SequenceForm::kText;
-  std::vector<std::string> hypotheses = {};  // of kHypotheses
-  ChoiceForm choice = ChoiceForm::kRace;     // of kChoices
-  size_t max_question_tokens = 0;            // of kContext
-  bool as_transformers = false;              // of kContext: QuestionOptions
+  std::vector<std::string> hypotheses = {};  // kHypotheses only
+  ChoiceForm choice = ChoiceForm::kRace;     // kChoices only
+  size_t max_question_tokens = 0;            // kContext only
+  bool as_transformers = false;              // kContext only: QuestionOptions
 };
 
 // The sequences that the functions below run for an input, for a thread that encodes while another one computes. Throws
@@ -123,8 +123,8 @@ struct SequenceOptions {
   std::optional<ScoreFunction> function;  // none: as the configuration says
   size_t top_k = 0;                       // 0: the best label, or all of a multi-label or regression model
   WindowScores window_scores = WindowScores::kMean;
-  // Of kMax: the classes that are no finding; none: those that the model's configuration names benign, safe, clean, ham
-  // or legit. Throws kUsage for a name that is no class, and where none or all of the classes are benign.
+  // For kMax: the classes that are no finding; none: those that the model's configuration names benign, safe, clean,
+  // ham or legit. Throws kUsage for a name that is no class, and where none or all of the classes are benign.
   std::vector<std::string> benign_labels = {};
 };
 

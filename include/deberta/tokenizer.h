@@ -27,7 +27,7 @@ struct Encoding {
   std::vector<int32_t> words;       // index of the white-space-separated word within its text, -1 for special tokens
   std::vector<uint8_t> is_special;  // 1 for tokens that the template added
   size_t cut_tokens = 0;            // tokens removed by truncation
-  size_t second_begin = SIZE_MAX;   // of a pair: index of the second text's first token
+  size_t second_begin = SIZE_MAX;   // pairs: index of the second text's first token
 
   size_t size() const { return ids.size(); }
 };
@@ -61,7 +61,7 @@ struct EncodeOptions {
   Truncate truncate = Truncate::kNone;
   PairCut pair_cut = PairCut::kLongestFirst;  // kFirst: kTextTooLong when the second alone does not fit
   size_t max_tokens = 512;                    // including the special tokens; used when truncating
-  size_t max_second_tokens = SIZE_MAX;        // of a pair: first the second text is cut to this many, from its end
+  size_t max_second_tokens = SIZE_MAX;        // pairs: the second text is first cut to this many, from its end
   // A longer text throws kTextTooLong, and one that becomes half as long again.
   size_t max_text_bytes = size_t{1} << 20;
   size_t most_tokens = SIZE_MAX;  // more, once it is cut, throw kTextTooLong; of a task: of all its sequences

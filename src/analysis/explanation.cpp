@@ -65,13 +65,13 @@ JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenize
 
 JsonArray heads_json(const AttentionTerms& terms) {
   JsonArray all;
-  for (const HeadFigures& one : head_figures(terms))
-    all.push_back(JsonObject{{"layer", int64_t{one.layer}},
-                             {"head", uint64_t{one.head}},
-                             {"entropy", one.entropy},
-                             {"distance", one.distance},
-                             {"cls", one.first},
-                             {"shares", JsonObject{{"c2c", one.c2c}, {"c2p", one.c2p}, {"p2c", one.p2c}}}});
+  for (const HeadFigures& figures : head_figures(terms))
+    all.push_back(JsonObject{{"layer", int64_t{figures.layer}},
+                             {"head", uint64_t{figures.head}},
+                             {"entropy", figures.entropy},
+                             {"distance", figures.distance},
+                             {"cls", figures.first},
+                             {"shares", JsonObject{{"c2c", figures.c2c}, {"c2p", figures.c2p}, {"p2c", figures.p2c}}}});
   return all;
 }
 

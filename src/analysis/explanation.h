@@ -1,4 +1,4 @@
-// What the explorer's page is told of a text, as JSON: from the server, and in the page that `deberta analyze` writes.
+// What the explorer's page receives about a text, as JSON: from the server, and in the page `deberta analyze` writes.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace deberta {
 
-constexpr size_t kMostExplainedTokens = 256;  // of a text: a term of all heads grows with their square
+constexpr size_t kMostExplainedTokens = 256;  // in a text: a term of all heads grows with their square
 
-// Throws kNotFinite for a weight that is none.
+// Throws kNotFinite for a weight that is not finite.
 void check_finite(const AttentionTerms& terms);
 
 // tokens, layers, heads, terms, scale, rows: the text as the model reads it, the terms that it has by the names of the

@@ -82,17 +82,18 @@ std::vector<HeadFigures> head_figures(const AttentionTerms& terms) {
 }
 
 Thumbnails thumbnails(const AttentionTerms& terms, size_t size) {
-  Thumbnails made;
-  made.size = std::min(size, terms.tokens);
+  Thumbnails result;
+  result.size = std::min(size, terms.tokens);
   for (const LayerTerms& layer : terms.layers) {
     for (size_t head = 0; head < terms.heads; ++head) {
-      const std::vector<double> means = pooled(head_of(layer.softmax_HLL, head, terms.tokens), terms.tokens, made.size);
+      const std::vector<double> means =
+          pooled(head_of(layer.softmax_HLL, head, terms.tokens), terms.tokens, result.size);
       const double most = *std::max_element(means.begin(), means.end());
       for (const double mean : means)
-        made.pixels.push_back(static_cast<uint8_t>(most > 0 ? std::lround(255 * mean / most) : 0));
+        result.pixels.push_back(static_cast<uint8_t>(most > 0 ? std::lround(255 * mean / most) : 0));
     }
   }
-  return made;
+  return result;
 }
 
 }  // namespace deberta

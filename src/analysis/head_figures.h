@@ -11,7 +11,7 @@ namespace deberta {
 struct HeadFigures {
   int32_t layer = 0;    // from 1
   size_t head = 0;      // from 0
-  double entropy = 0;   // of a query's weights, in nats; mean over the queries
+  double entropy = 0;   // entropy of a query's weights in nats, averaged over the queries
   double distance = 0;  // |query - key|, by weight; mean over the queries
   double first = 0;     // weight on the first token; mean over the queries
   // How much each term varies over the keys of a query, as a share of all terms' (variances; their mean over the

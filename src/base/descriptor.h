@@ -21,7 +21,7 @@ class Descriptor {
   int fd_;
 };
 
-std::string system_message();  // of errno
+std::string system_message();  // the system's text for errno
 
 // Throws kFileWrite: "CALL failed: " and errno's message.
 [[noreturn]] void refuse_write(const std::string& path, std::string_view call);

@@ -26,8 +26,8 @@ std::string own_words(const Remedy& remedy) {
 std::string line_of(const Problem& problem) {
   std::string text;
   if (problem.input && problem.source.empty()) text = "inputs[" + std::to_string(*problem.input) + "]: ";
-  const std::string place = place_text(problem, own_words);
-  if (!place.empty()) text += place + ": ";
+  const std::string location = place_text(problem, own_words);
+  if (!location.empty()) text += location + ": ";
   return text + message_text(problem, own_words);
 }
 

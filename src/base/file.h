@@ -35,7 +35,7 @@ class MappedFile {
 
   std::string path_;
   Bytes bytes_;
-  MappingEntry entry_;  // of a mapped file
+  MappingEntry entry_;  // set for a mapped file
 };
 
 // Releases the memory of the mapped pages that lie entirely in `bytes`; they are loaded from the file again when

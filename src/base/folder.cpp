@@ -1,4 +1,4 @@
-// Names, creation, renaming and removal. Only folders that a StagedFolder made are ever removed.
+// Names, creation, renaming and removal. Only folders that a StagedFolder created are ever removed.
 #include "base/folder.h"
 
 #include <dirent.h>
@@ -44,7 +44,7 @@ bool is_folder_itself(const std::string& path) {
   return !is_link(path) && is_directory(path);
 }
 
-// What is in a folder, by its path there; what a folder holds comes before it.
+// The contents of a folder, by path; the contents of each folder come before it.
 void list_contents(const std::string& folder, const std::string& within, std::vector<std::string>& paths) {
   for (const std::string& name : names_in(fmt::format("{}/{}", folder, within))) {
     const std::string path = within + name;
@@ -61,7 +61,7 @@ class OpenFolder {
     list_contents(path, "", contents_);
   }
 
-  // While this object lives, nobody else removes it as a leftover.
+  // While this object lives, no other process removes the folder as a leftover.
   void lock() const { try_lock(fd_.get()); }
 
   // `path`: where it is by now.
@@ -85,7 +85,7 @@ void remove_all(const std::string& path) {
   if (::unlink(path.c_str()) != 0) refuse(path, "cannot remove", errno);
 }
 
-// A file or a folder of a killed process: one that nobody has locked, and that this process could lock.
+// A file or a folder of a killed process: one that no process has locked and that this process could lock.
 bool is_left_over(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   return fd.get() >= 0 && try_lock(fd.get());
@@ -162,7 +162,7 @@ void StagedFolder::write_file(const std::string& name, const std::function<void(
   for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
     const std::string folder = fmt::format("{}/{}", path_, name.substr(0, slash));
     if (is_directory(folder)) continue;
-    folders_.push_back(folder);  // first: what cannot be noted is not made
+    folders_.push_back(folder);  // first: what cannot be noted is not created
     if (::mkdir(folder.c_str(), 0777) == 0) continue;
     const int error = errno;
     folders_.pop_back();
@@ -203,10 +203,11 @@ void remove_leftovers_in(const std::string& folder) {
 }
 
 void remove_folder(const std::string& path) {
-  const std::string place = without_slashes(path), dead = temporary_name(place), parent = parent_folder(place);
-  const OpenFolder folder(place);
+  const std::string clean_path = without_slashes(path), dead = temporary_name(clean_path),
+                    parent = parent_folder(clean_path);
+  const OpenFolder folder(clean_path);
   folder.lock();
-  if (::rename(place.c_str(), dead.c_str()) != 0) refuse(path, "rename failed", errno);
+  if (::rename(clean_path.c_str(), dead.c_str()) != 0) refuse(path, "rename failed", errno);
   sync_folder(parent);
   folder.remove(dead);
 }

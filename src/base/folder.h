@@ -34,7 +34,7 @@ class StagedFolder {
   StagedFolder& operator=(const StagedFolder&) = delete;
 
   const std::string& path() const { return path_; }  // where it is built: TARGET.tmp-PID-RANDOM
-  // A new file in it, synced before this returns. Folders in the name ("trainer/state.json") are made.
+  // A new file in it, synced before this returns. Folders in the name ("trainer/state.json") are created.
   void write_file(const std::string& name, const std::function<void(FileWriter&)>& fill);
   // Syncs the folder and those in it, gives it its name and syncs the parent. Throws kFileWrite.
   void publish();
@@ -42,10 +42,10 @@ class StagedFolder {
  private:
   std::string target_;
   std::string path_;
-  mode_t mode_ = 0;  // of the folder being replaced; 0: none
+  mode_t mode_ = 0;  // mode of the folder being replaced; 0: none
   std::vector<std::string> files_;
   std::vector<std::string> folders_;  // in it, each after the one that holds it
-  int fd_ = -1;                       // of the folder, locked
+  int fd_ = -1;                       // the folder, locked
   bool is_published_ = false;
 };
 
@@ -55,7 +55,7 @@ std::vector<std::string> remove_leftovers(const std::string& target);
 // The same of everything in the folder, whatever its target is called. For a folder that belongs to the caller.
 void remove_leftovers_in(const std::string& folder);
 
-// Renames the folder, then removes it: under its name it is there whole or not at all. Throws kFileWrite.
+// Renames the folder, then removes it: under its name it exists whole or not at all. Throws kFileWrite.
 void remove_folder(const std::string& path);
 
 // Whether both are the same folder, however written, or one is inside the other. Neither has to exist.

@@ -128,7 +128,7 @@ void write_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// from_chars gives no value when the number is out of range.
+// from_chars returns no value when the number is out of range.
 double to_double(const std::string& integer) {
   double value = 0;
   const auto [end, error] = std::from_chars(integer.data(), integer.data() + integer.size(), value);

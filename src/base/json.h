@@ -102,7 +102,7 @@ struct JsonLimits {
   size_t max_bytes = size_t{1} << 20;
   size_t max_depth = 16;         // nested arrays and objects
   size_t max_nodes = 1000000;    // values of all kinds
-  size_t max_members = 1000000;  // of an object
+  size_t max_members = 1000000;  // in one object
 };
 
 // Strict: valid UTF-8, no byte order mark, no comments, no trailing comma, no NaN, only white space after the document,
@@ -127,7 +127,7 @@ Json load_python_json(const std::string& path, const JsonLimits& limits = {},
 
 // `text` as a JSON string literal with its quotes.
 std::string quote_json(std::string_view text);
-// Of its first 60 bytes at most, for messages.
+// Quotes at most its first 60 bytes, for messages.
 std::string quote_begin(std::string_view text);
 
 // "[0.5, -1.0]", as a Json of these numbers is written. Throws kNotFinite.

@@ -41,7 +41,7 @@ class JsonBuilder {
   RepeatedKey repeated_key_;
   Json root_;
   std::vector<Json*> open_;  // stable: a container's parent does not grow while the container is open
-  std::vector<std::unordered_map<std::string, size_t>> members_;  // of the open objects: where a name is
+  std::vector<std::unordered_map<std::string, size_t>> members_;  // for each open object: the index of a name
   size_t member_ = 0;                                             // where the next value goes
   std::vector<std::string> repeated_keys_;
   size_t nodes_ = 0;

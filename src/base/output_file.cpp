@@ -21,15 +21,15 @@ namespace deberta {
 namespace {
 
 constexpr int kMaxLinks = 40;              // as the system's
-constexpr size_t kMaxTemporaryName = 200;  // of a name; the rest is the mark
+constexpr size_t kMaxTemporaryName = 200;  // bytes taken from the name; the rest is the mark
 
 enum class Kind { kNew, kRegular, kStraight, kDescriptor };
 
-struct Place {
+struct Destination {
   Kind kind = Kind::kNew;
   std::string path;         // without links
-  struct stat status = {};  // of what is there
-  int descriptor = -1;      // of this process
+  struct stat status = {};  // of the existing file
+  int descriptor = -1;      // an open descriptor of this process
 };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
@@ -53,28 +53,29 @@ std::string target_of(const std::string& link, const std::string& named) {
   return text.starts_with('/') ? text : fmt::format("{}/{}", parent_folder(link), text);
 }
 
-// Throws kFileWrite for a place that nobody can write to.
-Place find_place(const std::string& named) {
-  Place place{.path = named};
+// Resolves links. Throws kFileWrite for a target that cannot be written to.
+Destination find_destination(const std::string& named) {
+  Destination destination{.path = named};
   for (int links = 0; links <= kMaxLinks; ++links) {
-    if (const auto descriptor = own_descriptor(place.path)) {
-      place.kind = Kind::kDescriptor;
-      place.descriptor = *descriptor;
-      return place;
+    if (const auto descriptor = own_descriptor(destination.path)) {
+      destination.kind = Kind::kDescriptor;
+      destination.descriptor = *descriptor;
+      return destination;
     }
-    if (::lstat(place.path.c_str(), &place.status) != 0) {
+    if (::lstat(destination.path.c_str(), &destination.status) != 0) {
       if (errno != ENOENT) refuse(named, fmt::format("cannot open: {}", system_message()));
-      if (place.path.empty() || place.path.back() == '/') refuse(named, "expected a file, got the name of a folder");
-      return place;
+      if (destination.path.empty() || destination.path.back() == '/')
+        refuse(named, "expected a file, got the name of a folder");
+      return destination;
     }
-    const mode_t mode = place.status.st_mode;
+    const mode_t mode = destination.status.st_mode;
     if (S_ISDIR(mode)) refuse(named, "expected a file, got a folder");
     if (S_ISSOCK(mode)) refuse(named, "expected a file, got a socket");
     if (!S_ISLNK(mode)) {
-      place.kind = S_ISREG(mode) ? Kind::kRegular : Kind::kStraight;
-      return place;
+      destination.kind = S_ISREG(mode) ? Kind::kRegular : Kind::kStraight;
+      return destination;
     }
-    place.path = target_of(place.path, named);
+    destination.path = target_of(destination.path, named);
   }
   errno = ELOOP;
   refuse(named, fmt::format("cannot open: {}", system_message()));
@@ -85,50 +86,50 @@ void check_access(const std::string& path, int mode, const std::string& named, c
   refuse(named, fmt::format("{}: {}", what, system_message()));
 }
 
-void check_place(const Place& place, const std::string& named) {
-  if (place.kind == Kind::kDescriptor) {
-    const int flags = ::fcntl(place.descriptor, F_GETFL);
+void check_destination(const Destination& destination, const std::string& named) {
+  if (destination.kind == Kind::kDescriptor) {
+    const int flags = ::fcntl(destination.descriptor, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-      refuse(named, fmt::format("descriptor {} is not open for writing", place.descriptor));
+      refuse(named, fmt::format("descriptor {} is not open for writing", destination.descriptor));
     return;
   }
-  if (place.kind != Kind::kNew) check_access(place.path, W_OK, named, "cannot write");
-  if (place.kind == Kind::kStraight) return;
-  const std::string folder = parent_folder(place.path);
+  if (destination.kind != Kind::kNew) check_access(destination.path, W_OK, named, "cannot write");
+  if (destination.kind == Kind::kStraight) return;
+  const std::string folder = parent_folder(destination.path);
   if (!is_directory(folder)) refuse(named, fmt::format("cannot create: no folder {}", folder));
   check_access(folder, W_OK | X_OK, named, fmt::format("cannot create a file in the folder {}", folder));
 }
 
 // A new file gets mode 0666 less the umask, like any program's. A replacement is never open to more users than the file
 // that it replaces.
-int create_temporary(const Place& place, std::string& temporary) {
-  const mode_t mode = place.kind == Kind::kNew ? 0666 : place.status.st_mode & 0600;
-  const std::string name = place.path.substr(place.path.rfind('/') + 1).substr(0, kMaxTemporaryName);
-  return make_temporary(fmt::format("{}/{}", parent_folder(place.path), name), temporary, [&](const std::string& path) {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  });
+int create_temporary(const Destination& destination, std::string& temporary) {
+  const mode_t mode = destination.kind == Kind::kNew ? 0666 : destination.status.st_mode & 0600;
+  const std::string name = destination.path.substr(destination.path.rfind('/') + 1).substr(0, kMaxTemporaryName);
+  return make_temporary(
+      fmt::format("{}/{}", parent_folder(destination.path), name), temporary,
+      [&](const std::string& path) { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
 }
 
 // The owner first: changing it clears mode bits.
-void keep_owner_and_mode(int fd, const Place& place, const std::string& named) {
-  const struct stat& old = place.status;
+void keep_owner_and_mode(int fd, const Destination& destination, const std::string& named) {
+  const struct stat& old = destination.status;
   const bool is_kept = ::fchown(fd, old.st_uid, old.st_gid) == 0;
   if (::fchmod(fd, old.st_mode & (is_kept ? 07777u : 0777u)) != 0) refuse_write(named, "fchmod");
 }
 
-void replace(const Place& place, const std::string& named, const std::function<void(FileWriter&)>& fill) {
+void replace(const Destination& destination, const std::string& named, const std::function<void(FileWriter&)>& fill) {
   std::string temporary;
-  Descriptor fd(create_temporary(place, temporary));
+  Descriptor fd(create_temporary(destination, temporary));
   if (fd.get() < 0) refuse(named, fmt::format("cannot create: {}", system_message()));
   try {
-    if (place.kind == Kind::kRegular) keep_owner_and_mode(fd.get(), place, named);
+    if (destination.kind == Kind::kRegular) keep_owner_and_mode(fd.get(), destination, named);
     fill_and_close(fd, named, fill);
-    if (::rename(temporary.c_str(), place.path.c_str()) != 0) refuse_write(named, "rename");
+    if (::rename(temporary.c_str(), destination.path.c_str()) != 0) refuse_write(named, "rename");
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  sync_folder(parent_folder(place.path));
+  sync_folder(parent_folder(destination.path));
 }
 
 class StraightWriter final : public FileWriter {
@@ -142,9 +143,11 @@ class StraightWriter final : public FileWriter {
 };
 
 // A pipe opens when it has a reader. No sync: it fails where nothing is stored.
-void write_straight(const Place& place, const std::string& named, const std::function<void(FileWriter&)>& fill) {
-  Descriptor fd(place.kind == Kind::kDescriptor ? ::fcntl(place.descriptor, F_DUPFD_CLOEXEC, 0)
-                                                : ::open(place.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+void write_straight(const Destination& destination, const std::string& named,
+                    const std::function<void(FileWriter&)>& fill) {
+  Descriptor fd(destination.kind == Kind::kDescriptor
+                    ? ::fcntl(destination.descriptor, F_DUPFD_CLOEXEC, 0)
+                    : ::open(destination.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (fd.get() < 0) refuse(named, fmt::format("cannot open: {}", system_message()));
   StraightWriter writer(fd.get(), named);
   fill(writer);
@@ -154,19 +157,19 @@ void write_straight(const Place& place, const std::string& named, const std::fun
 }  // namespace
 
 void check_output_file(const std::string& path) {
-  check_place(find_place(path), path);
+  check_destination(find_destination(path), path);
 }
 
 bool is_replaced_whole(const std::string& path) {
-  const Kind kind = find_place(path).kind;
+  const Kind kind = find_destination(path).kind;
   return kind == Kind::kNew || kind == Kind::kRegular;
 }
 
 void write_output_file(const std::string& path, const std::function<void(FileWriter&)>& fill) {
-  const Place place = find_place(path);
-  check_place(place, path);
-  const bool is_whole = place.kind == Kind::kNew || place.kind == Kind::kRegular;
-  is_whole ? replace(place, path, fill) : write_straight(place, path, fill);
+  const Destination destination = find_destination(path);
+  check_destination(destination, path);
+  const bool is_whole = destination.kind == Kind::kNew || destination.kind == Kind::kRegular;
+  is_whole ? replace(destination, path, fill) : write_straight(destination, path, fill);
 }
 
 }  // namespace deberta

@@ -8,7 +8,7 @@
 
 namespace deberta {
 
-// Throws kFileWrite for a place that cannot be written to: a folder, a socket, one without permission, one in a folder
+// Throws kFileWrite for a target that cannot be written to: a folder, a socket, one without permission, one in a folder
 // that does not exist. Changes nothing.
 void check_output_file(const std::string& path);
 

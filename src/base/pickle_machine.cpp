@@ -20,7 +20,7 @@ using Use = PickleGlobal::Use;
 constexpr size_t kMaxStack = 1000000;
 constexpr uint64_t kMaxMemo = 1000000;
 constexpr uint64_t kMaxStringBytes = uint64_t{16} << 20;
-// Objects made and items put into them. Two bytes of pickle can make an item of 32: this bounds the memory.
+// Objects created and items put into them. Two bytes of pickle can create an item of 32: this bounds the memory.
 constexpr size_t kMaxValues = 4000000;
 constexpr std::string_view kMetadataAttribute = "_metadata";
 
@@ -108,7 +108,7 @@ class PickleMachine {
   Bytes bytes_;
   Reader reader_;
   const std::string& where_;
-  size_t offset_ = 0;        // of the opcode at hand
+  size_t offset_ = 0;        // offset of the current opcode
   std::string_view opcode_;  // its name
   bool stopped_ = false;
   std::vector<PickleValue> stack_;
@@ -118,7 +118,7 @@ class PickleMachine {
   Pickle pickle_;
 };
 
-// The opcodes that describe data. All others, which make objects and call functions, are refused.
+// The opcodes that describe data. All others, which create objects and call functions, are refused.
 struct PickleMachine::Row {
   uint8_t opcode;
   std::string_view name;
@@ -241,7 +241,7 @@ void PickleMachine::push_long(uint64_t size_bytes) {
   push_integer(static_cast<int64_t>(value));
 }
 
-// Nobody reads a fraction from a state dict.
+// A state dict's fractions are never read.
 void PickleMachine::push_float() {
   take(8);
   push({PickleKind::kFloat, 0, {}});
@@ -359,7 +359,7 @@ void PickleMachine::expect(const PickleValue& value, PickleKind kind) const {
   if (value.kind != kind) refuse(fmt::format("expected a {}, got a {}", to_string(kind), to_string(value.kind)));
 }
 
-// Python would call the global with the tuple; here the two become a value that says what would be made.
+// Python would call the global with the tuple; here the two become a value that describes the result.
 void PickleMachine::reduce() {
   const PickleValue arguments = pop();
   const PickleGlobal& global = expect_global(pop());
@@ -389,7 +389,7 @@ void PickleMachine::reduce() {
   refuse(fmt::format("{} is a type, not data: it cannot be called", global.name));
 }
 
-// A tensor with attributes of its own: what makes it, its type, the arguments, the attributes.
+// A tensor with attributes of its own: its constructor, its type, the arguments, the attributes.
 void PickleMachine::push_typed(const std::vector<PickleValue>& items) {
   if (items.size() != 4) refuse("expected four arguments");
   const Use use = expect_global(items[0]).use;

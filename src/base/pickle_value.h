@@ -16,7 +16,7 @@ enum class PickleKind : uint8_t {
   kInteger,
   kFloat,
   kString,
-  kOther,   // bytes, an integer beyond 64 bits, what a Use::kOther made: data that nobody reads
+  kOther,   // bytes, an integer beyond 64 bits, the result of a Use::kOther: data that is never read
   kGlobal,  // one of the names allowed: Pickle::global_of
   kTuple,
   kList,
@@ -40,9 +40,9 @@ struct PickleValue {
 struct PickleGlobal {
   std::string_view module;
   std::string_view name;
-  // kTyped: makes the tensor or parameter that its arguments name. kOther: its result is not used.
+  // kTyped: creates the tensor or parameter that its arguments name. kOther: its result is not used.
   enum class Use : uint8_t { kOrderedDict, kDefaultDict, kSize, kTensor, kParameter, kTyped, kStorageType, kOther } use;
-  uint8_t element = 0;  // of a storage type: the caller's number for its element type
+  uint8_t element = 0;  // kStorageType: the caller's number for its element type
 };
 
 class Pickle {

@@ -31,10 +31,10 @@ std::string_view joint_before(size_t remedy, size_t remedies) {
 }  // namespace
 
 std::string place_text(const Problem& problem, const ArgumentWords& words) {
-  std::string place = problem.where;
-  if (place.empty() && !problem.argument.empty()) place = words({.text = "{}", .argument = problem.argument});
-  if (problem.source.empty() || place.empty()) return problem.source + place;
-  return problem.source + ": " + place;
+  std::string location = problem.where;
+  if (location.empty() && !problem.argument.empty()) location = words({.text = "{}", .argument = problem.argument});
+  if (problem.source.empty() || location.empty()) return problem.source + location;
+  return problem.source + ": " + location;
 }
 
 std::string message_text(const Problem& problem, const ArgumentWords& words) {

@@ -1,4 +1,4 @@
-// How far a long job has got: counts, rates, time left. Makes the texts; a program prints them.
+// How far a long job has got: counts, rates, time left. Formats the texts; a program prints them.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -21,7 +21,7 @@ class ProgressMeter {
   explicit ProgressMeter(ProgressUnits units = {}, Clock::time_point start = Clock::now())
       : units_(units), start_(start) {}
 
-  // What was done before the clock started, of a job that goes on: rates and the time left do not count it.
+  // For a job that goes on: what was done before the clock started. Rates and the time left do not count it.
   void begin(uint64_t items, uint64_t tokens, std::optional<double> fraction);
   // `fraction`: part of the work that is done, when it is known.
   void update(uint64_t items, uint64_t tokens, std::optional<double> fraction);

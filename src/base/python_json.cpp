@@ -218,7 +218,7 @@ class Scanner {
   std::string_view text_;
   JsonBuilder& builder_;
   size_t at_ = 0;
-  std::string closers_;  // of the open containers
+  std::string closers_;  // closing brackets of the open containers
 };
 
 // "key "a" appears twice", or with several names.

@@ -1,4 +1,4 @@
-// Creates a temporary under a random name, locks it with flock(), and checks that nobody removed it in between.
+// Creates a temporary under a random name, locks it with flock(), and checks that it was not removed in between.
 #include "base/temporary.h"
 
 #include <fmt/core.h>

@@ -114,7 +114,7 @@ ThreadPool::ThreadPool(size_t threads) : state_(std::make_unique<State>()) {
   try {
     for (size_t i = 1; i < threads; ++i) state_->threads.emplace_back([this, i] { state_->work(i); });
   } catch (const std::system_error&) {
-    // Fewer threads than asked for: slower, but still correct.
+    // Fewer threads than requested: slower, but still correct.
   }
 }
 

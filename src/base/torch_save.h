@@ -12,8 +12,8 @@ namespace deberta {
 
 struct TorchSave {
   Pickle object;
-  std::optional<ZipReader> zip;  // of a zip archive: its entries
-  Pickle keys;  // of a legacy file: the list of the keys of its storages, one after the other in `rest`
+  std::optional<ZipReader> zip;  // zip archives: the entries
+  Pickle keys;                   // legacy files: the list of storage keys; the storages follow each other in `rest`
   Bytes rest;
 };
 

@@ -22,10 +22,10 @@ void append_utf8(std::string& text, char32_t value);
 
 bool is_valid_utf8(std::string_view text);
 
-// `text` with each ill-formed maximal subpart replaced by U+FFFD: what Python's errors="replace" gives.
+// `text` with each ill-formed maximal subpart replaced by U+FFFD, as Python's errors="replace" does.
 std::string replace_invalid_utf8(std::string_view text);
 
-// The first bytes of valid UTF-8, at most so many, without a part of a character at their end.
+// The first bytes of valid UTF-8, at most `most_bytes`, without a part of a character at their end.
 std::string_view utf8_begin(std::string_view text, size_t most_bytes);
 
 // Number of code points of valid UTF-8.

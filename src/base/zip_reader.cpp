@@ -94,15 +94,15 @@ uint64_t find_end_record(Bytes file, const std::string& where) {
   if (text.size() < kEndBytes) refuse("expected one in the last 65557 bytes, got none: truncated");
   const uint64_t window = std::min<uint64_t>(text.size(), kMaxCommentBytes + kEndBytes);
   const uint64_t first = text.size() - window;
-  std::optional<uint64_t> found;
+  std::optional<uint64_t> position;
   for (size_t at = text.find(kEndSignature, first); at != text.npos; at = text.find(kEndSignature, at + 1)) {
-    if (found) refuse("expected one, got a second inside the comment of the first");
+    if (position) refuse("expected one, got a second inside the comment of the first");
     if (text.size() - at < kEndBytes) continue;
     const uint64_t comment = *Reader(file.subspan(at + kEndBytes - 2)).take_little_endian(2);
-    if (at + kEndBytes + comment == text.size()) found = at;
+    if (at + kEndBytes + comment == text.size()) position = at;
   }
-  if (!found) refuse("expected one in the last 65557 bytes, with its comment up to the end of the file, got none");
-  return *found;
+  if (!position) refuse("expected one in the last 65557 bytes, with its comment up to the end of the file, got none");
+  return *position;
 }
 
 // The zip64 end record, when its locator stands before the end record.

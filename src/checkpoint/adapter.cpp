@@ -26,7 +26,7 @@ namespace {
 struct Lora {
   const TensorView* a = nullptr;     // [r, inputs]
   const TensorView* b = nullptr;     // [outputs, r]
-  const TensorView* bias = nullptr;  // of B: [outputs]
+  const TensorView* bias = nullptr;  // bias of B: [outputs]
   bool is_embedding = false;         // a: [r, V], b: [D, r], and the table is their product's transpose
 };
 
@@ -88,9 +88,9 @@ class Merger {
     check_base();
     for (const auto& [module, lora] : modules_) merge(module, lora);
     if (!problems_.empty()) throw Error(ErrorCode::kTensors, std::move(problems_));
-    std::vector<MadeTensor> made;
-    for (auto& [name, tensor] : made_) made.push_back(std::move(tensor));
-    return made;
+    std::vector<MadeTensor> tensors;
+    for (auto& [name, tensor] : tensors_) tensors.push_back(std::move(tensor));
+    return tensors;
   }
   std::vector<Change> take_changes() { return std::move(changes_); }
 
@@ -115,7 +115,7 @@ class Merger {
     if (name.find(".original_module") == name.npos) replace(std::string(to_canonical_name(name)), tensor);
   }
 
-  // Other weights give a model that nobody has trained: the sums fit, and mean nothing.
+  // Other weights would give a model that was never trained: the shapes fit, but the sums mean nothing.
   void check_base() {
     if (!trained_on_) return;
     std::vector<TensorView> matrices;
@@ -138,7 +138,7 @@ class Merger {
     if (old != nullptr && old->shape != tensor.shape && !may_change)
       return refuse(tensor.name, fmt::format("expected shape {} as in the model, got {}", to_string(old->shape),
                                              to_string(tensor.shape)));
-    made_[name] = {name, tensor.dtype, tensor.shape, {tensor.bytes.begin(), tensor.bytes.end()}};
+    tensors_[name] = {name, tensor.dtype, tensor.shape, {tensor.bytes.begin(), tensor.bytes.end()}};
     changes_.push_back({stored_name(name), old == nullptr ? "added" : "replaced", "from the adapter"});
   }
 
@@ -161,7 +161,7 @@ class Merger {
 
   // The weights to change: the adapter's own where it has the whole tensor.
   std::optional<TensorView> find(const std::string& name) const {
-    if (const auto at = made_.find(name); at != made_.end())
+    if (const auto at = tensors_.find(name); at != tensors_.end())
       return TensorView{name, at->second.dtype, at->second.shape, at->second.bytes};
     const TensorView* tensor = base_.find(name);
     return tensor == nullptr ? std::nullopt : std::optional<TensorView>(*tensor);
@@ -221,7 +221,7 @@ class Merger {
   void put(const std::string& name, const TensorView& old, const std::vector<float>& values) {
     const DType dtype = old.dtype == DType::kF64 ? DType::kF32 : old.dtype;
     const Shape shape = old.shape;  // `old` may belong to the tensor that is replaced here
-    made_[name] = {name, dtype, shape, to_bytes_of(values, dtype, name)};
+    tensors_[name] = {name, dtype, shape, to_bytes_of(values, dtype, name)};
   }
 
   const Checkpoint& base_;
@@ -230,7 +230,7 @@ class Merger {
   std::optional<AdapterBase> trained_on_;
   std::string where_;
   std::map<std::string, Lora> modules_;
-  std::map<std::string, MadeTensor> made_;
+  std::map<std::string, MadeTensor> tensors_;
   std::vector<Change> changes_;
   std::vector<Problem> problems_;
 };
@@ -245,7 +245,7 @@ std::vector<std::string_view> modules_of(const HeadFacts& head) {
   return modules;
 }
 
-// A head that neither the model nor the adapter has was random when the adapter was trained: nobody can reproduce its
+// A head that neither the model nor the adapter has was random when the adapter was trained: nothing reproduces its
 // answers.
 void check_head(const Checkpoint& merged, const AdapterSettings& settings, const std::string& folder) {
   if (settings.task_type.empty()) return;

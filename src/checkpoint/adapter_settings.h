@@ -14,7 +14,7 @@ namespace deberta {
 constexpr const char* kAdapterBaseName = "base_model.json";
 
 struct AdapterBase {
-  std::string name;  // as it was given
+  std::string name;  // as the user wrote it
   std::string sha256;
 };
 // Nothing where the folder does not say. Throws kConfig, and what reading throws.

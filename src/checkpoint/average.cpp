@@ -100,36 +100,36 @@ std::vector<std::byte> mean_of(std::span<const TensorView* const> tensors) {
   return bytes;
 }
 
-std::vector<MadeTensor> means_of(const Checkpoint& base, const std::vector<Checkpoint>& others) {
-  std::vector<MadeTensor> made;
+std::vector<MadeTensor> means_of(const Checkpoint& base, const std::vector<Checkpoint>& models) {
+  std::vector<MadeTensor> means;
   for (const TensorView& tensor : base.tensors()) {
     if (tensor.dtype != DType::kF32) continue;
     std::vector<const TensorView*> tensors = {&tensor};
-    for (const Checkpoint& other : others) tensors.push_back(other.find(tensor.name));
-    made.push_back({tensor.name, tensor.dtype, tensor.shape, mean_of(tensors)});
+    for (const Checkpoint& other : models) tensors.push_back(other.find(tensor.name));
+    means.push_back({tensor.name, tensor.dtype, tensor.shape, mean_of(tensors)});
   }
-  return made;
+  return means;
 }
 
 }  // namespace
 
 AveragedModel average_models(const Checkpoint& base, const ModelConfig& config, std::span<const std::string> folders,
                              const OpenOptions& options) {
-  std::vector<Checkpoint> others;
+  std::vector<Checkpoint> models;
   std::vector<Problem> of_configs, of_tensors;
   check_not_calibrated(base);
   check_fp32(base, of_tensors);
   for (const std::string& folder : folders) {
-    const Checkpoint& other = others.emplace_back(Checkpoint::open(folder, options));
+    const Checkpoint& other = models.emplace_back(Checkpoint::open(folder, options));
     check_not_calibrated(other);
     compare_configs(config, folder + "/config.json", of_configs);
     compare_forms(base, other, of_tensors);
   }
   if (!of_configs.empty()) throw Error(ErrorCode::kConfig, std::move(of_configs));
   if (!of_tensors.empty()) throw Error(ErrorCode::kTensors, std::move(of_tensors));
-  AveragedModel model{replace_tensors(base, means_of(base, others)), {}};
+  AveragedModel model{replace_tensors(base, means_of(base, models)), {}};
   const auto averaged = std::ranges::count(base.tensors(), DType::kF32, &TensorView::dtype);
-  model.changes.push_back({"weights", "averaged", fmt::format("{} tensors of {} models", averaged, others.size() + 1)});
+  model.changes.push_back({"weights", "averaged", fmt::format("{} tensors of {} models", averaged, models.size() + 1)});
   return model;
 }
 

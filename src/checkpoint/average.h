@@ -15,9 +15,9 @@ struct AveragedModel {
   std::vector<Change> changes;
 };
 
-// Of `base` and the models in `folders`, each with the same weight. Throws kConfig (configurations that make other
-// models of the same tensors), kCalibration (a model calibrated for int8), kTensors (all that are missing, unexpected,
-// of another shape or not fp32), and what opening them throws. Tokenizers are not compared.
+// Averages `base` and the models in `folders` with equal weights. Throws kConfig (configurations that make other models
+// of the same tensors), kCalibration (a model calibrated for int8), kTensors (all that are missing, unexpected, of
+// another shape or not fp32), and what opening them throws. Tokenizers are not compared.
 AveragedModel average_models(const Checkpoint& base, const ModelConfig& config, std::span<const std::string> folders,
                              const OpenOptions& options = {});
 

@@ -177,7 +177,7 @@ std::span<const PickleValue> state_dict_of(const BinContents& contents, const st
 
 namespace {
 
-// What nobody can take for a tensor: numbers, texts and containers of them. The library skips these too.
+// Values that cannot be mistaken for tensors: numbers, texts, containers. The library skips these too.
 bool is_passed_over(PickleKind kind) {
   return kind != PickleKind::kTensor && kind != PickleKind::kParameter && kind != PickleKind::kStorage;
 }
@@ -239,7 +239,7 @@ class StateDictReader {
     return tensors_.copies.emplace_back(copy_strided(storage.bytes, element_bytes, placement));
   }
 
-  // A training program's own state: the weights are a part of it, under a name that nobody else knows.
+  // A training program's own state: the weights are a part of it, under a name that only that program knows.
   void refuse_nested(std::span<const PickleValue> items) const {
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
       if (holds_tensors(contents_.object, items[i + 1]))

@@ -22,7 +22,7 @@ struct BinContents {
   Pickle object;
   std::unordered_map<std::string_view, BinStorage> storages;
 
-  // Of a value of kind Storage. Every one in `object` is there.
+  // The storage of a value of kind Storage; every one in `object` has one.
   const BinStorage& storage_of(const PickleValue& value) const;
 };
 

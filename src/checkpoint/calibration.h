@@ -15,7 +15,7 @@
 namespace deberta {
 
 constexpr std::string_view kCalibrationName = "calibration.safetensors";
-constexpr size_t kMaxOutliers = 16;  // of one input; each costs as much as four bytes of depth
+constexpr size_t kMaxOutliers = 16;  // per input; each costs as much as four bytes of depth
 
 // The inputs of linear layers that int8 quantises, in each layer. Query, key and value read the same one.
 enum class CalibratedInput { kProjections, kAttentionOutput, kUp, kDown };
@@ -34,7 +34,7 @@ using LayerCalibration = std::array<InputCalibration, kCalibratedInputs>;
 
 struct Calibration {
   double smoothing = 0.5;  // the exponent of the activations
-  uint64_t texts = 0;      // that it was made from
+  uint64_t texts = 0;      // texts that it was computed from
   uint64_t tokens = 0;
   std::string weights;  // identity_of the checkpoint
   std::vector<LayerCalibration> layers;
@@ -43,8 +43,8 @@ struct Calibration {
     return layers[layer][static_cast<size_t>(input)];
   }
   const InputCalibration& of(size_t layer, CalibratedInput input) && = delete;  // it would not outlive the statement
-  size_t outliers() const;                                                      // of all inputs
-  size_t most_outliers() const;                                                 // of any input
+  size_t outliers() const;                                                      // total over all inputs
+  size_t most_outliers() const;                                                 // maximum over the inputs
 };
 
 // Input channels K of each.

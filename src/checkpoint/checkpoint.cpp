@@ -126,7 +126,7 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
   std::unordered_map<std::string_view, const std::string*> wanted;
   for (const auto& [name, file] : entries) wanted.emplace(name, &file);
   std::vector<Problem> problems;
-  std::set<std::string_view> found;
+  std::set<std::string_view> stored;
   for (const WeightFile& file : files) {
     for (const TensorView& tensor : tensors_of(file)) {
       const auto at = wanted.find(tensor.name);
@@ -136,39 +136,40 @@ void check_shards(const std::string& folder, const std::string& index, const Wei
         problems.push_back(
             {path_of(file), fmt::format("tensor {}: expected in {} only", quote_json(tensor.name), *at->second)});
       } else {
-        found.insert(at->first);
+        stored.insert(at->first);
       }
     }
   }
   for (const auto& [name, file] : entries) {
-    if (!found.contains(name))
+    if (!stored.contains(name))
       problems.push_back(
           {path_in(folder, file), fmt::format("tensor {}: missing; {} lists it", quote_json(name), index)});
   }
   if (!problems.empty()) throw Error(ErrorCode::kTensors, std::move(problems));
 }
 
-using Found = std::vector<const TensorView*>;
+using TensorPointers = std::vector<const TensorView*>;
 
-void append(Found& found, const std::vector<TensorView>& tensors) {
-  for (const TensorView& tensor : tensors) found.push_back(&tensor);
+void append(TensorPointers& all_tensors, const std::vector<TensorView>& tensors) {
+  for (const TensorView& tensor : tensors) all_tensors.push_back(&tensor);
 }
 
-Found all_of(const std::vector<WeightFile>& files) {
-  Found found;
-  for (const WeightFile& file : files) append(found, tensors_of(file));
-  return found;
+TensorPointers all_of(const std::vector<WeightFile>& files) {
+  TensorPointers all_tensors;
+  for (const WeightFile& file : files) append(all_tensors, tensors_of(file));
+  return all_tensors;
 }
 
 // What wrappers of a model put before all of its names: data parallelism, torch.compile, a class of one's own.
-std::string wrapper_of(const Found& found) {
+std::string wrapper_of(const TensorPointers& all_tensors) {
   constexpr std::array<std::string_view, 3> kWrappers = {"module.", "_orig_mod.", "model."};
   std::string wrapper;
-  for (bool has_more = !found.empty(); has_more;) {
+  for (bool has_more = !all_tensors.empty(); has_more;) {
     has_more = false;
     for (const std::string_view part : kWrappers) {
       const std::string longer = wrapper + std::string(part);
-      if (!std::ranges::all_of(found, [&](const TensorView* one) { return one->name.starts_with(longer); })) continue;
+      if (!std::ranges::all_of(all_tensors, [&](const TensorView* tensor) { return tensor->name.starts_with(longer); }))
+        continue;
       wrapper = longer;
       has_more = true;
     }
@@ -176,9 +177,9 @@ std::string wrapper_of(const Found& found) {
   return wrapper;
 }
 
-std::string_view detect_prefix(const Found& found, size_t wrapper_bytes) {
+std::string_view detect_prefix(const TensorPointers& all_tensors, size_t wrapper_bytes) {
   for (const std::string_view prefix : kPrefixes) {
-    for (const TensorView* tensor : found) {
+    for (const TensorView* tensor : all_tensors) {
       if (std::string_view(tensor->name).substr(wrapper_bytes).starts_with(prefix)) return prefix;
     }
   }
@@ -219,21 +220,22 @@ struct Opened {
     add_all(all_of(files), where);
   }
 
-  Opened(const std::vector<TensorView>& in_memory, const std::string& where) : given(in_memory), given_where(where) {
-    check_bytes(given, where);
-    Found found;
-    append(found, given);
-    add_all(found, where);
+  Opened(const std::vector<TensorView>& in_memory, const std::string& where)
+      : memory_tensors(in_memory), memory_where(where) {
+    check_bytes(memory_tensors, where);
+    TensorPointers all_tensors;
+    append(all_tensors, memory_tensors);
+    add_all(all_tensors, where);
   }
 
   Opened(std::shared_ptr<const Opened> below, std::vector<MadeTensor> new_tensors)
-      : base(std::move(below)), made(std::move(new_tensors)), prefix(base->prefix) {
+      : base(std::move(below)), replacements(std::move(new_tensors)), prefix(base->prefix) {
     std::unordered_map<std::string_view, const MadeTensor*> by_name;
-    for (const MadeTensor& tensor : made) by_name.emplace(tensor.name, &tensor);
+    for (const MadeTensor& tensor : replacements) by_name.emplace(tensor.name, &tensor);
     for (const TensorView& tensor : base->tensors) {
       if (!by_name.contains(tensor.name)) add(tensor, base->stored_names.at(tensor.name));
     }
-    for (const MadeTensor& tensor : made) {
+    for (const MadeTensor& tensor : replacements) {
       const auto old = base->stored_names.find(tensor.name);
       add({tensor.name, tensor.dtype, tensor.shape, tensor.bytes},
           old == base->stored_names.end() ? std::string_view(tensor.name) : old->second);
@@ -241,13 +243,13 @@ struct Opened {
     sort();
   }
 
-  void add_all(const Found& found, const std::string& where) {
-    const std::string wrapper = wrapper_of(found);
+  void add_all(const TensorPointers& all_tensors, const std::string& where) {
+    const std::string wrapper = wrapper_of(all_tensors);
     if (!wrapper.empty())
       warn(fmt::format("{}: every name begins with {}, which a wrapper of the model put there; it is left out", where,
                        quote_json(wrapper)));
-    prefix = detect_prefix(found, wrapper.size());
-    for (const TensorView* tensor : found) {
+    prefix = detect_prefix(all_tensors, wrapper.size());
+    for (const TensorView* tensor : all_tensors) {
       std::string_view stored = tensor->name;
       if (std::string plain = with_new_norms(tensor->name.substr(wrapper.size())); plain != stored)
         stored = plain_names.emplace_back(std::move(plain));
@@ -268,12 +270,12 @@ struct Opened {
   }
 
   std::vector<WeightFile> files;
-  std::vector<TensorView> given;
-  std::string given_where;  // in place of a file's path
+  std::vector<TensorView> memory_tensors;
+  std::string memory_where;  // in place of a file's path
   std::shared_ptr<const Opened> base;
-  std::vector<MadeTensor> made;
+  std::vector<MadeTensor> replacements;
   std::string_view prefix;
-  std::deque<std::string> plain_names;  // of tensors whose files have another: stored names as they should be
+  std::deque<std::string> plain_names;  // corrected names of tensors that are stored under others
   std::vector<TensorView> tensors;
   std::unordered_map<std::string, std::string_view> stored_names;
   uint64_t size_bytes = 0;
@@ -349,7 +351,7 @@ std::vector<std::string> Checkpoint::paths() const {
   const Opened* opened = state_->opened.get();
   while (opened->base != nullptr) opened = opened->base.get();
   for (const WeightFile& file : opened->files) paths.push_back(path_of(file));
-  if (opened->files.empty()) paths.push_back(opened->given_where);
+  if (opened->files.empty()) paths.push_back(opened->memory_where);
   return paths;
 }
 

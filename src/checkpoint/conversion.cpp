@@ -49,8 +49,8 @@ struct Plan {
 
   Layout layout() const { return options.layout.value_or(config.layout); }
   bool changes_layout() const { return layout() != config.layout; }
-  void report(std::string place, std::string_view change, std::string detail) {
-    conversion.changes.push_back({std::move(place), std::string(change), std::move(detail)});
+  void report(std::string subject, std::string_view change, std::string detail) {
+    conversion.changes.push_back({std::move(subject), std::string(change), std::move(detail)});
   }
 };
 
@@ -173,16 +173,16 @@ uint64_t Conversion::size_bytes() const {
 
 Conversion plan_conversion(const Checkpoint& checkpoint, const ModelConfig& config, const ConversionOptions& options,
                            const std::string& where) {
-  ModelConfig found = config;
-  found.layout = find_layout(config, checkpoint);
+  ModelConfig resolved = config;
+  resolved.layout = find_layout(config, checkpoint);
   const HeadFacts& head = facts_of(detect_head(checkpoint));
-  Plan plan{.checkpoint = checkpoint, .config = found, .options = options, .head = head};
-  TensorReport report = compare_tensors(checkpoint, found, plan.head, where);
+  Plan plan{.checkpoint = checkpoint, .config = resolved, .options = options, .head = head};
+  TensorReport report = compare_tensors(checkpoint, resolved, plan.head, where);
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
-  // They can be carried along as they are; nobody knows what they would be in another layout.
+  // They can be carried along unchanged; what they would be in another layout is unknown.
   if (plan.changes_layout() && !report.unread.empty()) throw Error(ErrorCode::kTensors, std::move(report.unread));
   if (plan.changes_layout()) {
-    std::vector<Problem> obstacles = find_layout_obstacles(checkpoint, found, plan.layout(), where);
+    std::vector<Problem> obstacles = find_layout_obstacles(checkpoint, resolved, plan.layout(), where);
     if (!obstacles.empty()) throw Error(ErrorCode::kUnsupported, std::move(obstacles));
   }
   plan_tensors(plan);

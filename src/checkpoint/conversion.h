@@ -15,7 +15,7 @@
 namespace deberta {
 
 struct ConversionOptions {
-  std::optional<DType> dtype;      // of floating-point tensors; nothing: each its own
+  std::optional<DType> dtype;      // for floating-point tensors; nullopt: each keeps its own
   std::optional<Layout> layout;    // nothing: as it is
   bool has_hf_head_names = false;  // cls.predictions.* for lm_predictions.lm_head.*
   bool drops_delta = false;        // leaves out `_weight`, which only the training of a pair reads
@@ -23,7 +23,7 @@ struct ConversionOptions {
 
 // One difference from the source. `change`: renamed, split, joined, cast, made, dropped, kept, written, left out.
 struct Change {
-  std::string place;  // a tensor as the files named it, config.json, or a file
+  std::string subject;  // a tensor as the files named it, config.json, or a file
   std::string change;
   std::string detail;
 };
@@ -44,8 +44,8 @@ struct Conversion {
   Json config;
   std::vector<PlannedTensor> tensors;  // sorted by name
   std::vector<Change> changes;
-  std::vector<std::string> source_files;                      // names of the weight files that all this comes from
-  std::vector<std::shared_ptr<std::vector<std::byte>>> made;  // bytes that are in no file: biases of zeros
+  std::vector<std::string> source_files;                           // names of the weight files that all this comes from
+  std::vector<std::shared_ptr<std::vector<std::byte>>> new_bytes;  // bytes that are in no file: biases of zeros
 
   uint64_t size_bytes() const;
 };

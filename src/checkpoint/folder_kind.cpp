@@ -39,7 +39,7 @@ struct KindRow {
   When when;
   std::string_view kind;
   std::string_view remedy;
-  std::string_view argument = {};  // of the remedy, which takes the folder
+  std::string_view argument = {};  // argument of the remedy; its value is the folder
 };
 // The first row whose mark is found says what the folder is.
 constexpr std::array kKinds = {
@@ -119,11 +119,11 @@ class Listing {
   }
   bool has(std::string_view pattern) const { return !find(pattern).empty(); }
   std::vector<std::string> find(std::string_view pattern) const {
-    std::vector<std::string> found;
+    std::vector<std::string> matching;
     for (const std::string& name : names_) {
-      if (matches(pattern, name)) found.push_back(name);
+      if (matches(pattern, name)) matching.push_back(name);
     }
-    return found;
+    return matching;
   }
   bool is_empty() const { return names_.empty() && is_complete_; }
   bool has_weights() const {
@@ -139,7 +139,7 @@ class Listing {
   bool is_complete_ = false;
 };
 
-// ---- told by what is in a file
+// ---- recognized by the contents of a file
 
 bool is_lfs_pointer(const std::string& path) {
   constexpr std::string_view kBegin = "version https://git-lfs.github.com/spec/";
@@ -259,7 +259,7 @@ void check_subfolders(const Listing& listing) {
                 {"give {}, or the folder of a commit in snapshots/", "model", "ORG/NAME"});
 }
 
-// Weights under a name that nobody looks for.
+// Weights under a name that this program does not look for.
 void check_other_weights(const Listing& listing) {
   for (const std::string_view pattern : {"*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt"}) {
     for (const std::string& name : listing.find(pattern)) {

@@ -123,9 +123,9 @@ void LayoutPlan::make_zeros(const std::string& self) {
     const TensorView* typed_as = find(fmt::format("{}{}", self, row.typed_as_v1));
     if (typed_as == nullptr) continue;
     const size_t count = heads_ * head_size_;
-    conversion_.made.push_back(std::make_shared<std::vector<std::byte>>(count * size_of(typed_as->dtype)));
+    conversion_.new_bytes.push_back(std::make_shared<std::vector<std::byte>>(count * size_of(typed_as->dtype)));
     const std::string name = fmt::format("{}{}", self, row.v2);
-    add(name, typed_as->dtype, {static_cast<int64_t>(count)}, {Bytes(*conversion_.made.back())});
+    add(name, typed_as->dtype, {static_cast<int64_t>(count)}, {Bytes(*conversion_.new_bytes.back())});
     conversion_.changes.push_back({name, "made", "zeros: version 1 has no such bias"});
   }
 }

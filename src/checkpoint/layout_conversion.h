@@ -17,7 +17,7 @@ std::vector<Problem> find_layout_obstacles(const Checkpoint& checkpoint, const M
 // `conversion` tensors, changes and made bytes. Throws kUnsupported (parts of different types).
 void plan_layout(const Checkpoint& checkpoint, const ModelConfig& config, Layout layout, Conversion& conversion);
 
-// Whether plan_layout writes or drops the tensor of this canonical name, so that nobody else has to.
+// Whether plan_layout writes or drops the tensor of this canonical name, so that the caller must not.
 bool is_of_layout(const std::string& canonical_name);
 
 }  // namespace deberta

@@ -73,12 +73,12 @@ void verify_file(const std::string& folder, const ManifestFile& expected, const 
   }
 }
 
-// The files at `place` in the folder ("" or "trainer/") that are not in the manifest.
-void find_unlisted(const std::string& folder, const std::string& place, const std::vector<ManifestFile>& files,
+// The files at `subfolder` in the folder ("" or "trainer/") that are not in the manifest.
+void find_unlisted(const std::string& folder, const std::string& subfolder, const std::vector<ManifestFile>& files,
                    std::vector<Problem>& warnings) {
   const auto any = [&](const auto& is_it) { return std::any_of(files.begin(), files.end(), is_it); };
-  for (const std::string& found : names_in(fmt::format("{}/{}", folder, place))) {
-    const std::string name = place + found;
+  for (const std::string& listed : names_in(fmt::format("{}/{}", folder, subfolder))) {
+    const std::string name = subfolder + listed;
     if (name == kManifestName || any([&](const ManifestFile& file) { return file.name == name; })) continue;
     if (any([&](const ManifestFile& file) { return file.name.starts_with(name + "/"); })) {
       find_unlisted(folder, name + "/", files, warnings);

@@ -21,7 +21,7 @@ struct ModelFilesOptions {
   std::string subfolder = {};  // where in the folder: "" or "generator/"
   uint64_t shard_bytes = kShardBytes;
   std::vector<std::string> leaves_out = {};  // names of files that would be copied, but speak of another model
-  bool is_new_model = false;                 // of the source's JSON files only those of the tokenizer are copied
+  bool is_new_model = false;                 // copies only the tokenizer's JSON files from the source
 };
 
 // The model's files among others of a folder whose manifest is still open. Returns the files of the source that are not

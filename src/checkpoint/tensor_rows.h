@@ -8,7 +8,7 @@
 
 namespace deberta {
 
-constexpr std::string_view kLayerMark = "{n}";  // of a name: stands for each layer
+constexpr std::string_view kLayerMark = "{n}";  // in a name: stands for each layer
 
 std::span<const TensorRow> encoder_rows();
 

@@ -95,7 +95,7 @@ std::string_view ending_of(std::string_view architecture) {
   return {};
 }
 
-// One comparison: what is expected, what is there, what was found.
+// One comparison: the expected tensors, the stored ones, the differences.
 struct Comparison {
   const Checkpoint& checkpoint;
   const ModelConfig& config;
@@ -182,7 +182,7 @@ bool is_silent(std::string_view name) {
 }
 
 // The library reads what it wants and ignores the rest. A tensor that may be a wanted one under another name, or a
-// second head, is another matter: then nobody knows which model was meant.
+// second head, is another matter: then it is unclear which model was meant.
 bool is_harmless(const Comparison& comparison, std::string_view name) {
   return comparison.missing.empty() && find_head_tensor(name) == nullptr;
 }

@@ -47,9 +47,10 @@ std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const Text
 
 RowAnswer to_row_answer(const HeadsAnswer& result) {
   RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
-  for (const HeadFigures& one : result.figures) {
-    answer.answer.lines.push_back({cell(static_cast<uint64_t>(one.layer)), cell(uint64_t{one.head}), cell(one.entropy),
-                                   cell(one.distance), cell(one.first), cell(one.c2c), cell(one.c2p), cell(one.p2c)});
+  for (const HeadFigures& figures : result.figures) {
+    answer.answer.lines.push_back({cell(static_cast<uint64_t>(figures.layer)), cell(uint64_t{figures.head}),
+                                   cell(figures.entropy), cell(figures.distance), cell(figures.first),
+                                   cell(figures.c2c), cell(figures.c2p), cell(figures.p2c)});
   }
   return answer;
 }
@@ -87,8 +88,8 @@ std::vector<Offset> words_of(const std::string& text) {
   return words;
 }
 
-// The scores of a text and of the text without each of its words, in order. Of a long text and a large model this takes
-// minutes.
+// The scores of a text and of the text without each of its words, in order. With a long text and a large model this
+// takes minutes.
 std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row,
                                           const std::vector<Offset>& words) {
   constexpr size_t kAtOnce = 16;
@@ -168,7 +169,7 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
   return explorer_page(data);
 }
 
-// Where the page goes; empty: nobody asks for one.
+// Where the page is written; empty: no page was requested.
 std::string page_place(const AnalyzeVerb& options) {
   const std::string file = options.output.file.value_or("");
   const bool is_page = ending_of(file) == "html";
@@ -194,11 +195,11 @@ const AnswerColumns& figure_columns() {
 }
 
 // The page, and beside it the figures if -o names a place for them.
-int write_page(const AnalyzeVerb& options, const std::string& place, const RowReading& reading,
+int write_page(const AnalyzeVerb& options, const std::string& page_path, const RowReading& reading,
                const Pipeline& pipeline) {
-  const Row row = single_row(options, reading, place);
+  const Row row = single_row(options, reading, page_path);
   const std::string page = page_of(options, pipeline, row);
-  if (const std::string file = options.output.file.value_or(""); !file.empty() && file != place) {
+  if (const std::string file = options.output.file.value_or(""); !file.empty() && file != page_path) {
     const std::vector<TextInput> inputs = text_inputs(std::span(&row, 1));
     const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, encoding_rules(options.encoding));
     with_output(options.output, [&](FileWriter& out) {
@@ -207,7 +208,7 @@ int write_page(const AnalyzeVerb& options, const std::string& place, const RowRe
       writer.finish();
     });
   }
-  write_output(place, [&](FileWriter& out) { out.write(page); });
+  write_output(page_path, [&](FileWriter& out) { out.write(page); });
   return 0;
 }
 

@@ -186,7 +186,7 @@ class Bench {
   struct Timed {
     Work work;
     Durations times;
-    double share;  // of the limit
+    double share;  // share of the limit
     uint64_t peak_mb;
   };
 

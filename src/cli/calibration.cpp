@@ -64,21 +64,24 @@ Calibrator::Calibrator(const std::string& folder, const std::vector<Encoding>& t
 
 FoundCalibration Calibrator::calibrate(std::optional<double> smoothing) const {
   TextProgress progress(progress_, texts_.size());
-  Calibration made = deberta::calibrate(exact_, checkpoint_, texts_, smoothing.value_or(usual_smoothing(config_)),
-                                        [&](size_t done) { progress.update(done); });
-  Change change{std::string(kCalibrationName), "made", describe(made)};
-  return {std::move(made), {std::move(change)}};
+  Calibration calibration =
+      deberta::calibrate(exact_, checkpoint_, texts_, smoothing.value_or(usual_smoothing(config_)),
+                         [&](size_t done) { progress.update(done); });
+  Change change{std::string(kCalibrationName), "made", describe(calibration)};
+  return {std::move(calibration), {std::move(change)}};
 }
 
 Change Calibrator::verify(const std::string& target) const {
   const Model model = Model::load(checkpoint_, config_, {.precision = Precision::kInt8});
   TextProgress progress(progress_, texts_.size());
-  const OutputComparison found = compare_outputs(exact_, model, texts_, [&](size_t done) { progress.update(done); });
+  const OutputComparison comparison =
+      compare_outputs(exact_, model, texts_, [&](size_t done) { progress.update(done); });
   std::string report =
       fmt::format("int8 against fp32 on {} texts: cosine of all outputs {:.6f}, per text at least {:.6f}, mean {:.6f}",
-                  texts_.size(), found.cosine, found.least_cosine, found.mean_cosine);
-  if (found.answers > 0) report += fmt::format("; {} of {} answers equal", found.equal_answers, found.answers);
-  if (!(found.cosine >= kLeastCosine)) {
+                  texts_.size(), comparison.cosine, comparison.least_cosine, comparison.mean_cosine);
+  if (comparison.answers > 0)
+    report += fmt::format("; {} of {} answers equal", comparison.equal_answers, comparison.answers);
+  if (!(comparison.cosine >= kLeastCosine)) {
     throw Error(ErrorCode::kCalibration, target,
                 fmt::format("verify: {}: expected a cosine of at least {}; nothing is written", report, kLeastCosine));
   }

@@ -1,4 +1,4 @@
-// What `convert` does about calibration.safetensors: makes it, checks its quality, or carries it over.
+// What `convert` does about calibration.safetensors: creates it, checks its quality, or carries it over.
 #pragma once
 #include <optional>
 #include <string>

@@ -36,8 +36,8 @@
 namespace deberta::cli {
 namespace {
 
-std::string counted(size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
+std::string counted(size_t count, std::string_view singular, std::string_view plural) {
+  return fmt::format("{} {}", count, count == 1 ? singular : plural);
 }
 
 void check_manifest(const std::string& path, const CheckVerb& options, Findings& findings) {

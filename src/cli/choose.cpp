@@ -22,7 +22,7 @@ int run(const ChooseVerb& options) {
   const ChoiceOptions settings{encoding_rules(options.encoding), options.form};
   RowReading reading = reading_of(options);
   reading.shape = {{"context", "question", "choices"}, true, true};
-  reading.shape.others = {{"sent1", "sent2", "ending0", "ending1", "ending2", "ending3"}};  // SWAG
+  reading.shape.published_names = {{"sent1", "sent2", "ending0", "ending1", "ending2", "ending3"}};  // SWAG
   const Pipeline pipeline = open_model(options.model);
   return run_text_verb(
       options, reading, pipeline, {"index", "score", "choice"},

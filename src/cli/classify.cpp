@@ -24,8 +24,8 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
   return sequence;
 }
 
-// Columns `label score`, repeated for each label that a row gets; before them those of the window, of which each has
-// a line of its own.
+// Columns `label score`, repeated for each label that a row gets; before them those of the window, each of which has a
+// line of its own.
 AnswerColumns columns_for(size_t labels, bool has_windows) {
   std::vector<std::string> columns;
   if (has_windows) columns = {"start", "end"};

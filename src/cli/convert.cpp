@@ -78,8 +78,8 @@ int run(const ConvertVerb& options) {
   if (options.dtype == WrittenDtype::kInt8) job.calibration = calibration_rules(options);
   std::vector<Answer> answers;
   for (const Change& change : convert_model(job)) {
-    answers.push_back({{{"place", change.place}, {"change", change.change}, {"detail", change.detail}},
-                       {{change.place, change.change, change.detail}}});
+    answers.push_back({{{"place", change.subject}, {"change", change.change}, {"detail", change.detail}},
+                       {{change.subject, change.change, change.detail}}});
   }
   print_table(options.output, {"place", "change", "detail"}, answers);
   return 0;

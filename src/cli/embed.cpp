@@ -132,11 +132,11 @@ int show_similarity(const EmbedVerb& options, const RowReading& reading, const P
 
 }  // namespace
 
-int run(const EmbedVerb& given) {
-  check_output(given);
-  EmbedVerb options = given;
+int run(const EmbedVerb& requested) {
+  check_output(requested);
+  EmbedVerb options = requested;
   const Pipeline pipeline = open_model(options.model);
-  options.encoding = with_length_of(pipeline.sentence, given);
+  options.encoding = with_length_of(pipeline.sentence, requested);
   RowReading reading = reading_of(options);
   if (options.similarity) reading.shape = pair_shape();
   EmbeddingOptions embedding = embedding_options(options);

@@ -33,9 +33,9 @@ namespace deberta::cli {
 namespace {
 
 std::vector<std::string> given_paths(const EvalVerb& options) {
-  std::vector<std::string> given = options.arguments;
-  given.insert(given.end(), options.input.begin(), options.input.end());
-  return given;
+  std::vector<std::string> paths = options.arguments;
+  paths.insert(paths.end(), options.input.begin(), options.input.end());
+  return paths;
 }
 
 std::vector<std::string> labelled_files(const EvalVerb& options) {
@@ -233,24 +233,24 @@ int eval_task(const EvalVerb& options, const TaskRow& task) {
 
 }  // namespace
 
-int run(const EvalVerb& given) {
-  if (given.list) {
-    print_tasks(given.output);
+int run(const EvalVerb& requested) {
+  if (requested.list) {
+    print_tasks(requested.output);
     return 0;
   }
-  if (!given.average.empty()) {
-    print_averages(given.output, given.average);
+  if (!requested.average.empty()) {
+    print_averages(requested.output, requested.average);
     return 0;
   }
-  if (given.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
-  const TaskRow& task = find_task(given.task);
-  check_field_names(task, given.input_field, given.label_field);
-  EvalVerb options = given;
-  if (given.hold_out_every > 0 && !predicts_pieces(task))
+  if (requested.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
+  const TaskRow& task = find_task(requested.task);
+  check_field_names(task, requested.input_field, requested.label_field);
+  EvalVerb options = requested;
+  if (requested.hold_out_every > 0 && !predicts_pieces(task))
     throw Error(ErrorCode::kUsage, "--hold-out-every",
                 fmt::format("expected the task mlm or causal, got {}", task.name));
   // Before a model is opened.
-  options.arguments = given.hold_out_every > 0 ? given_paths(given) : labelled_files(given);
+  options.arguments = requested.hold_out_every > 0 ? given_paths(requested) : labelled_files(requested);
   if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
   check_aggregate(options, task);
   check_guard_options(options, task);

@@ -23,11 +23,11 @@ void print_averages(const OutputSettings& output, const std::string& folder) {
     note(fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
   std::vector<Answer> answers;
   for (const TaskRow& task : task_table()) {
-    const auto found = results.tasks.find(std::string(task.name));
-    if (found == results.tasks.end()) continue;
+    const auto entry = results.tasks.find(std::string(task.name));
+    if (entry == results.tasks.end()) continue;
     for (const std::string& metric : split_words(task.metrics)) {
-      const auto value = found->second.find(metric);
-      if (value == found->second.end()) continue;
+      const auto value = entry->second.find(metric);
+      if (value == entry->second.end()) continue;
       answers.push_back({{{"task", task.name}, {"metric", metric}, {"value", value->second}},
                          {{std::string(task.name), metric, cell_of(value->second), ""}}});
     }

@@ -125,12 +125,12 @@ JsonObject load_object(const std::string& path) {
 }
 
 void set(JsonObject& object, const std::string& key, Json value) {
-  const auto found =
+  const auto entry =
       std::find_if(object.begin(), object.end(), [&](const JsonMember& member) { return member.first == key; });
-  if (found == object.end())
+  if (entry == object.end())
     object.emplace_back(key, std::move(value));
   else
-    found->second = std::move(value);
+    entry->second = std::move(value);
 }
 
 }  // namespace
@@ -170,7 +170,8 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
       return Cells{value, cell(static_cast<uint64_t>(rows))};
     };
     write(result.by.empty() ? Cells{} : slice("", result.sliced_rows), result.metrics);
-    for (const SliceResult& one : result.slices) write(slice(one.value, one.rows), one.metrics);
+    for (const SliceResult& slice_result : result.slices)
+      write(slice(slice_result.value, slice_result.rows), slice_result.metrics);
     writer.finish();
   });
   print_notes(result);

@@ -82,10 +82,10 @@ std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& conf
 
 // What -m can name besides directories.
 void add_models_found(Facts& facts) {
-  JsonArray found;
+  JsonArray models;
   for (const FoundModel& model : list_models(find_places(current_environment())))
-    found.push_back(JsonObject{{"name", model.name}, {"path", model.path}});
-  facts.add("models_found", std::move(found));
+    models.push_back(JsonObject{{"name", model.name}, {"path", model.path}});
+  facts.add("models_found", std::move(models));
 }
 
 void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {

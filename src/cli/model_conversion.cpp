@@ -143,12 +143,12 @@ void verify(const ConversionJob& job, const Opened& source, const Conversion& co
   check_interrupted();
 }
 
-void add_calibration(const AddFile& add, const FoundCalibration& found, const std::string& folder,
+void add_calibration(const AddFile& add, const FoundCalibration& calibration, const std::string& folder,
                      std::vector<Change>& changes) {
-  changes.insert(changes.end(), found.changes.begin(), found.changes.end());
-  if (!found.calibration) return;
+  changes.insert(changes.end(), calibration.changes.begin(), calibration.changes.end());
+  if (!calibration.calibration) return;
   add(std::string(kCalibrationName), [&](FileWriter& file) {
-    write_calibration(file, fmt::format("{}/{}", folder, kCalibrationName), *found.calibration);
+    write_calibration(file, fmt::format("{}/{}", folder, kCalibrationName), *calibration.calibration);
   });
 }
 

@@ -25,7 +25,7 @@ struct ConversionJob {
   std::optional<CalibrationRules> calibration = {};  // set for int8
 };
 
-// Throws kUsage for a target inside the source, kFileWrite for one that cannot be made or would replace something.
+// Throws kUsage for a target inside the source, kFileWrite for one that cannot be created or would replace something.
 void check_target(const std::string& target, const std::string& source);
 
 // Returns all changes, and prints a line with the sizes on standard error. Throws Interrupted once everything

@@ -31,7 +31,7 @@ RowAnswer to_answer(const Row& row, const TokenAnswer& result, OffsetUnit unit, 
   return answer;
 }
 
-// The words of a row: those given, or else the parts of its text between white space.
+// The words of a row: its own, else the parts of its text between white space.
 std::vector<Offset> words_of(const Row& row) {
   std::vector<Offset> words;
   if (!row.items.empty()) return places_of(row.items);

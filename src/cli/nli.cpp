@@ -23,7 +23,7 @@ int run(const NliVerb& options) {
   settings.function = options.activation.value.value_or(ScoreFunction::kSoftmax);
   RowReading reading = reading_of(options);
   reading.shape = pair_shape();
-  reading.shape.others = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};
+  reading.shape.published_names = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};
   const Pipeline pipeline = open_model(options.model);
   nli(pipeline, {}, settings);  // refuses a model without the head or the labels before its relations are looked up
   std::vector<std::string> columns{"label"};

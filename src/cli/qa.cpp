@@ -30,9 +30,10 @@ RowAnswer to_answer(const Row& row, const QuestionAnswer& result, const QaVerb& 
   RowAnswer answer{
       {to_json(result, context, options.offsets, options.top_k > 1), {}}, result.tokens, result.cut_tokens};
   const OffsetUnits units(options.offsets, context);
-  for (const SpanAnswer& one : spans_of(result)) {
-    const Offset span = units.convert(one.chars, one.bytes);
-    answer.answer.lines.push_back({one.text, cell(one.score), cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
+  for (const SpanAnswer& span_answer : spans_of(result)) {
+    const Offset span = units.convert(span_answer.chars, span_answer.bytes);
+    answer.answer.lines.push_back(
+        {span_answer.text, cell(span_answer.score), cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
   }
   return answer;
 }

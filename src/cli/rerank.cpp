@@ -32,16 +32,16 @@ RankOptions rank_options(const RerankVerb& options) {
 void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
   JsonArray& results = std::ranges::find(object, "results", &JsonMember::first)->second.as_array();
   for (size_t rank = 0; rank < results.size(); ++rank) {
-    JsonObject& one = results[rank].as_object();
+    JsonObject& document = results[rank].as_object();
     const size_t index = result.documents[rank].index;
-    if (is_blank(row.items[index])) one.emplace_back("empty", true);
+    if (is_blank(row.items[index])) document.emplace_back("empty", true);
     if (row.items_kept.empty()) continue;
     const JsonObject& kept = row.items_kept[index];
     for (const JsonMember& member : kept) {
       const auto is_taken = [&](const std::string& name) {
-        return find_member(one, name) != nullptr || (name != member.first && find_member(kept, name) != nullptr);
+        return find_member(document, name) != nullptr || (name != member.first && find_member(kept, name) != nullptr);
       };
-      one.emplace_back(free_key(member.first, is_taken), member.second);
+      document.emplace_back(free_key(member.first, is_taken), member.second);
     }
   }
 }
@@ -70,7 +70,7 @@ std::string id_of(const JsonObject& kept, std::initializer_list<std::string_view
   return "";
 }
 
-// `ids`: of which number each is; a row may come again when another of its group fails.
+// `ids`: the number of each id; a row may come again when another of its group fails.
 using Ids = std::map<std::string, size_t>;
 void check_new(const std::string& id, size_t number, const char* what, Ids& ids) {
   if (ids.emplace(id, number).first->second != number)
@@ -137,7 +137,7 @@ int run(const RerankVerb& options) {
   if (!options.query.empty() && options.on_bad_row == BadRows::kSkip)
     throw Error(ErrorCode::kUsage, "--on-bad-row", "expected report or fail with --query: all documents form one row");
   const Pipeline pipeline = open_model(options.model);
-  size_t rows = 0, alone = 0;  // alone: of one document
+  size_t rows = 0, alone = 0;  // alone: with one document
   const int code = run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
       [&](std::span<const TextInput> inputs) { return rerank(pipeline, inputs, settings); },

@@ -35,13 +35,13 @@
 namespace deberta::cli {
 namespace {
 
-using serve::ModelPlace;
+using serve::ModelSource;
 
-// The name that requests use for a model that was given without one.
-std::string name_of(const std::string& given) {
+// The name that requests use for a model that the command line does not name.
+std::string name_of(const std::string& value) {
   constexpr std::string_view kBuiltin = "builtin:";
-  if (given.starts_with(kBuiltin)) return given.substr(kBuiltin.size());
-  const std::filesystem::path path(given);
+  if (value.starts_with(kBuiltin)) return value.substr(kBuiltin.size());
+  const std::filesystem::path path(value);
   return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
 }
 
@@ -53,36 +53,36 @@ void check_name(const std::string& name) {
                     quote_json(name)));
 }
 
-std::vector<ModelPlace> places_of(const ServeVerb& options) {
-  std::vector<ModelPlace> places;
-  for (const std::string& given : options.models) {
-    const size_t equals = given.find('=');
-    const bool has_name = equals != std::string::npos && given.find('/') > equals;
-    const std::string folder = has_name ? given.substr(equals + 1) : given;
+std::vector<ModelSource> sources_of(const ServeVerb& options) {
+  std::vector<ModelSource> sources;
+  for (const std::string& value : options.models) {
+    const size_t equals = value.find('=');
+    const bool has_name = equals != std::string::npos && value.find('/') > equals;
+    const std::string folder = has_name ? value.substr(equals + 1) : value;
     const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
     const std::string repository = of_hub ? of_hub->repository : "";
-    places.push_back({.name = has_name ? given.substr(0, equals) : name_of(of_hub ? repository : folder),
-                      .path = model_root(folder),
-                      .repository = repository});
-    if (of_hub) places.back().find = [folder] { return model_root(folder); };
+    sources.push_back({.name = has_name ? value.substr(0, equals) : name_of(of_hub ? repository : folder),
+                       .path = model_root(folder),
+                       .repository = repository});
+    if (of_hub) sources.back().find = [folder] { return model_root(folder); };
     if (folder.starts_with("builtin:")) note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
     for (const FoundModel& model : builtin_models()) {
-      places.push_back({.name = name_of(model.name), .path = model.path});
+      sources.push_back({.name = name_of(model.name), .path = model.path});
       note_limits(model.name, options.verb);
     }
   }
-  if (places.empty())
+  if (sources.empty())
     throw Error(ErrorCode::kUsage, "--model",
                 "expected a model directory, got none, and no model is built in; give -m DIR or set DEBERTA_MODEL");
-  for (const ModelPlace& place : places) {
-    check_name(place.name);
-    if (std::count_if(places.begin(), places.end(), [&](const ModelPlace& p) { return p.name == place.name; }) > 1)
+  for (const ModelSource& source : sources) {
+    check_name(source.name);
+    if (std::count_if(sources.begin(), sources.end(), [&](const ModelSource& p) { return p.name == source.name; }) > 1)
       throw Error(ErrorCode::kUsage, "--model",
-                  fmt::format("expected names that differ, got {} twice; give others: -m NAME=DIR", place.name));
+                  fmt::format("expected names that differ, got {} twice; give others: -m NAME=DIR", source.name));
   }
-  return places;
+  return sources;
 }
 
 // "0660"
@@ -109,7 +109,7 @@ size_t batch_tokens_of(const ServeVerb& options) {
   return options.batch_tokens.value.value_or(std::clamp(kPerThread * threads, kLeast, kMost));
 }
 
-// A socket takes the place of an address that was asked for as well.
+// A socket replaces the address, even one that was set.
 void note_unused_address(const ServeVerb& options) {
   if (options.uds.empty()) return;
   if (options.host.is_given() || options.port.is_given())
@@ -133,7 +133,7 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   if (options.batch_tokens.value) settings.queue.tokens = 64 * *options.batch_tokens.value;
   settings.queue.batch_work = static_cast<double>(batch_tokens_of(options));
   settings.queue.batch_sequences = options.max_batch_items;
-  settings.models = places_of(options);
+  settings.models = sources_of(options);
   settings.model = compat_options(options.compat);
   settings.model.precision = precision_of(options.dtype);
   settings.model.allows_uncalibrated = options.allow_uncalibrated;
@@ -179,7 +179,7 @@ void check_limits(const ServeVerb& options) {
   check("--max-client-bytes", options.max_client_bytes, "--memory-limit", options.memory_limit);
 }
 
-// What others can reach wants a key.
+// Anything that other machines can reach needs a key.
 void check_exposure(const ServeVerb& options, bool has_keys) {
   if (is_local(options) || has_keys) return;
   for (const auto& [name, is_given] :
@@ -254,7 +254,7 @@ std::string request_line(const serve::RequestLog& request, LogFormat format) {
   return Json(line).dump();
 }
 
-// The log of a server: of its requests, and what else it has to tell from its start on. Nobody waits for its reader.
+// The log of a server: its requests, and whatever else it reports from its start on. Writing never waits for a reader.
 class ServerLog {
  public:
   explicit ServerLog(const ServeVerb& options)
@@ -310,7 +310,7 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
       port);
 }
 
-// Connections need descriptors, and those that are refused too while they are told so.
+// Connections need descriptors; a refused one does too until its refusal has been sent.
 void allow_descriptors(size_t connections) {
   constexpr size_t kOthers = 1024;
   rlimit limit{};
@@ -321,8 +321,8 @@ void allow_descriptors(size_t connections) {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // without them connections wait to be accepted
 }
 
-// What requests and reloads give back goes back to the system. By default glibc keeps it in an arena for each thread,
-// and in blocks that grow with the largest that was ever freed: a server then holds three times what it uses.
+// Returns what requests and reloads free to the system. By default glibc keeps it in an arena for each thread, and in
+// blocks that grow with the largest that was ever freed: a server then holds three times what it uses.
 void keep_memory_small() {
 #ifdef __GLIBC__
   ::mallopt(M_ARENA_MAX, 2);
@@ -351,7 +351,7 @@ int run(const ServeVerb& options) {
   watch_signal(SIGUSR1);
   server.open_models();
   std::string names;
-  for (const ModelPlace& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
+  for (const ModelSource& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
   std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
   std::fflush(stdout);
   if (server.metrics_port() != 0)

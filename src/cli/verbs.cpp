@@ -13,7 +13,7 @@
 namespace deberta::cli {
 namespace {
 
-// The built-in model that fits, where none was given and one is needed; `eval` asks by its task.
+// Chooses the built-in model that fits if the user named none and one is needed; `eval` by its task.
 template <class Verb>
 void choose_model(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
@@ -45,8 +45,8 @@ void note_precision(const Verb& options) {
 }
 
 template <class Verb>
-int run_as(const Options& given) {
-  Verb options(given);
+int run_as(const Options& values) {
+  Verb options(values);
   note_precision(options);
   choose_model(options);
   follow_folder(options);
@@ -54,10 +54,10 @@ int run_as(const Options& given) {
 }
 
 template <class... Verb>
-std::optional<int> run_one(const Options& given, const std::tuple<Verb...>*) {
+std::optional<int> run_one(const Options& values, const std::tuple<Verb...>*) {
   std::optional<int> code;
   const auto run_if_named = [&]<class One>(std::type_identity<One>) {
-    if (given.verb() == One::kName) code = run_as<One>(given);
+    if (values.verb() == One::kName) code = run_as<One>(values);
   };
   (run_if_named(std::type_identity<Verb>()), ...);
   return code;

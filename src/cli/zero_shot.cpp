@@ -14,19 +14,19 @@ namespace {
 
 // --labels, or the lines of --labels-file.
 std::vector<std::string> candidate_labels(const ZeroShotVerb& options) {
-  std::vector<std::string> given = options.labels;
+  std::vector<std::string> names = options.labels;
   const std::string& path = options.labels_file;
-  if (!path.empty() && !given.empty())
+  if (!path.empty() && !names.empty())
     throw Error(ErrorCode::kUsage, "--labels-file", "expected --labels or --labels-file, got both");
   if (!path.empty()) {
     LineReader lines{ByteSource(path)};
     for (TextLine line; read_text_line(lines, line);) {
       if (line.error) throw *line.error;
-      given.push_back(line.text);
+      names.push_back(line.text);
     }
   }
   std::vector<std::string> labels;
-  for (const std::string& label : given) {
+  for (const std::string& label : names) {
     std::string name(strip(label));
     if (name.empty()) continue;
     if (std::find(labels.begin(), labels.end(), name) != labels.end())

@@ -6,8 +6,8 @@
 namespace deberta {
 
 std::optional<Aggregation> aggregation_named(std::string_view name) {
-  const auto found = std::ranges::find(kAggregations, name, [](const auto& row) { return row.first; });
-  return found == kAggregations.end() ? std::nullopt : std::optional(found->second);
+  const auto entry = std::ranges::find(kAggregations, name, [](const auto& row) { return row.first; });
+  return entry == kAggregations.end() ? std::nullopt : std::optional(entry->second);
 }
 
 std::string_view to_string(Aggregation aggregation) {

@@ -11,8 +11,9 @@ constexpr const char* kNoRole = "none";
 
 enum class ClassRole { kEntailment, kNeutral, kContradiction };
 
-// Of a class with this name in a model with so many classes, in any case: "entail...", "neutral...", "contradict..." or
-// "contra"; of two classes also "not..." and "non...", the opposite of entailment. Other names have no role.
+// The role of a class by its name, in any case, in a model of `classes` classes: "entail...", "neutral...",
+// "contradict..." or "contra"; of two classes also "not..." and "non...", the opposite of entailment. Other names have
+// no role.
 std::optional<ClassRole> role_of(std::string_view name, size_t classes);
 
 }  // namespace deberta

@@ -90,7 +90,7 @@ constexpr ConfigKey dropout(std::string_view name, double C::*field, std::string
 constexpr ConfigKey flag(std::string_view name, bool C::*field) {
   return {.name = name, .alias = {}, .field = field};
 }
-// Of this program alone: written where it is not the default.
+// A key that only this program knows: written where it is not the default.
 constexpr ConfigKey own_flag(std::string_view name, bool C::*field) {
   return {.name = name, .alias = {}, .field = field, .is_written_out = false};
 }

@@ -23,7 +23,7 @@ struct ConfigKey {
 
   std::string_view name;
   std::string_view alias;  // another name for it in the original's files; "pooling.dropout": the key "dropout"
-                           // of the object "pooling"
+                           // in the object "pooling"
   Field field;
   double low = 0;  // smallest and largest number allowed
   double high = 0;

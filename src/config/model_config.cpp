@@ -118,8 +118,8 @@ void read_model_type(Parse& parse) {
   }
 }
 
-// What transformers assumes for missing keys, where it differs from the original. For a file without model_type nobody
-// knows whose defaults are meant: the two keys that no tensor would contradict are not guessed then, nor under the
+// What transformers assumes for missing keys, where it differs from the original. For a file without model_type it is
+// unknown whose defaults are meant: the two keys that no tensor would contradict are not guessed then, nor under the
 // original's rules for version 2, whose files were written for other defaults.
 void set_defaults_of_the_rules(Parse& parse) {
   ModelConfig& c = parse.config;
@@ -304,12 +304,12 @@ void read_classifier_pooling(Parse& parse) {
   const Json* value = parse.document.find("classifier_pooling");
   const bool is_given = value != nullptr && !value->is_null();
   if (is_given) {
-    const auto found = std::ranges::find_if(kPoolings, [&](ClassifierPooling pooling) {
+    const auto entry = std::ranges::find_if(kPoolings, [&](ClassifierPooling pooling) {
       return value->is_string() && value->as_string() == to_string(pooling);
     });
-    if (found == kPoolings.end())
+    if (entry == kPoolings.end())
       return parse.refuse("classifier_pooling", R"("first", "mean", "max" or "attention")", *value);
-    parse.config.classifier_pooling = *found;
+    parse.config.classifier_pooling = *entry;
   }
   const Json* type = parse.document.find("model_type");
   const bool is_named = type != nullptr && type->is_string() && type->as_string().ends_with(kPooledEnding);
@@ -351,8 +351,8 @@ void read_sentence_transformers_activation(Parse& parse) {
     if (value == nullptr) value = find_config_value(parse.document, name);
   }
   if (value == nullptr || value->is_null()) return;
-  if (const auto found = value->is_string() ? find_score_activation(value->as_string()) : std::nullopt) {
-    parse.config.sentence_transformers_activation = *found;
+  if (const auto activation = value->is_string() ? find_score_activation(value->as_string()) : std::nullopt) {
+    parse.config.sentence_transformers_activation = *activation;
     return;
   }
   warn(fmt::format("{}: activation_fn: expected a torch class, got {}; the default is used", parse.where,

@@ -11,8 +11,8 @@ namespace deberta {
 ModelConfig parse_model_config(const Json& document, const std::string& where,
                                ConfigRules rules = ConfigRules::kOriginal);
 
-// What a file says: the layout's, and where the head pools by classifier_pooling other than the first token, a name
-// that transformers refuses, which would read the first token without a word.
+// The model_type of a file: the layout's, and where the head pools by classifier_pooling other than the first token, a
+// name that transformers refuses: it would silently read the first token.
 std::string model_type_of(const ModelConfig& config, bool pools);
 
 // ModelConfig::raw as a document; null when the configuration was not read from one.

@@ -72,8 +72,8 @@ class Scheme {
     for (const auto& [key, letters] : kinds_) {
       if (letters.size() > 1 && has_one_of(letters, "BI")) shown_[key.first] += letters;
     }
-    has_plain_ = has_plain_ || std::ranges::any_of(kinds_, [&](const auto& one) {
-                   return !has_one_of(one.second, "BI") && !is_shown(one.first.first, one.second);
+    has_plain_ = has_plain_ || std::ranges::any_of(kinds_, [&](const auto& entry) {
+                   return !has_one_of(entry.second, "BI") && !is_shown(entry.first.first, entry.second);
                  });
   }
 
@@ -129,10 +129,10 @@ TagSet::TagSet(const std::vector<std::string>& labels) {
 }
 
 const Tag& TagSet::of(const std::string& label) const {
-  const auto found = tags_.find(label);
-  if (found == tags_.end())
+  const auto entry = tags_.find(label);
+  if (entry == tags_.end())
     throw Error(ErrorCode::kInternal, "tags", fmt::format("{} is not in the set of labels", label));
-  return found->second;
+  return entry->second;
 }
 
 }  // namespace deberta

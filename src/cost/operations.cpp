@@ -33,25 +33,25 @@ int64_t relative_terms(const ModelConfig& config) {
   return (config.has_c2p ? 1 : 0) + (config.has_p2c ? 1 : 0) + (config.has_p2p ? 1 : 0);
 }
 
-// Of one relative term in one sequence: pairs of a query and a row that one of its distances has. By symmetry as many
-// as pairs of a key and a row.
+// For one relative term in one sequence: pairs of a query and a row that one of its distances has. By symmetry there
+// are as many pairs of a key and a row.
 double query_row_pairs(const RelLut& lut, int64_t length) {
   double pairs = 0;
   for (int64_t i = 0; i < length; ++i) pairs += lut.row(i) - lut.row(i - (length - 1)) + 1;
   return pairs;
 }
 
-// Of all relative terms of one sequence whose only query is the first token: its distances are 0 .. -(length - 1), and
-// each key has one.
+// The same for all relative terms of one sequence whose only query is the first token: its distances are 0 .. -(length
+// - 1), and each key has one.
 double first_query_pairs(const ModelConfig& config, const RelLut& lut, int64_t length) {
   const double by_query = lut.row(0) - lut.row(-(length - 1)) + 1;
   return by_query * ((config.has_c2p ? 1 : 0) + (config.has_p2p ? 1 : 0)) + count(config.has_p2c ? length : 0);
 }
 
-// Of one layer.
+// Operations of attention in one layer.
 struct Attention {
-  double every = 0;          // of every query
-  double first_of_each = 0;  // of the first token of each sequence
+  double every = 0;          // every token is a query
+  double first_of_each = 0;  // only the first token of each sequence is
 };
 
 Attention attention_operations(const ModelConfig& config, std::span<const int32_t> lengths) {
@@ -109,7 +109,7 @@ Operations forward_operations(const ModelConfig& config, const PassShape& shape)
     last_rows = shape.some;
     last_attention = tokens == 0 ? 0 : attention.every * shape.some / tokens;
   }
-  const double rows = whole * tokens + passes * last_rows;  // of all layers together
+  const double rows = whole * tokens + passes * last_rows;  // summed over all layers
 
   Operations sum;
   if (config.embedding_size != config.hidden_size) sum.embedding = 2 * tokens * hidden * count(config.embedding_size);

@@ -10,19 +10,19 @@
 
 namespace deberta {
 
-// Of which rows the last layer has more than keys and values: those that the head reads.
+// The rows for which the last layer computes more than keys and values: those that the head reads.
 enum class LastRows { kEvery, kFirstOfEach, kSome };
 
 struct PassShape {
   std::span<const int32_t> lengths = {};  // tokens of each sequence, 1 or more
   LastRows last = LastRows::kEvery;
-  double some = 0;  // kSome: how many, of all sequences; spread evenly over their tokens
+  double some = 0;  // kSome: their number in all sequences; spread evenly over the tokens
   Head head = Head::kNone;
   int64_t labels = 0;                // C, of heads with classes
   bool predicts_by_decoder = false;  // the last layer runs as the passes of the mask decoder
 };
 
-// Those of a head that is not asked for single rows: a head of sequences reads the first tokens, or pools all of them.
+// The rows of a head without requested rows: a head of sequences reads the first tokens, or pools all of them.
 LastRows last_rows_of(const ModelConfig& config, Head head);
 
 struct Operations {
@@ -51,8 +51,8 @@ constexpr double kTrainingPasses = 3;
 // Weights of the layers' products: what any pass reads at least once.
 double layer_weights(const ModelConfig& config);
 
-// The length at which attention is as much as the layers' products while each distance has a row of its own. The work
-// of a sequence of n tokens is then in proportion to n (1 + n / even_length()).
+// The length at which attention takes as much work as the layers' products, while each distance has a row of its own.
+// The work of a sequence of n tokens is then proportional to n (1 + n / even_length()).
 double even_length(const ModelConfig& config);
 
 }  // namespace deberta

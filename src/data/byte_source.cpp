@@ -98,7 +98,7 @@ size_t ByteSource::read_stored(std::span<std::byte> out) {
       break;
     }
     pollfd query{fd_, POLLIN, 0};
-    if (stop_ && ::poll(&query, 1, kAskEachMs) <= 0) continue;  // somebody else may stop it meanwhile
+    if (stop_ && ::poll(&query, 1, kAskEachMs) <= 0) continue;  // another thread may stop it meanwhile
     count = ::read(fd_, out.data(), out.size());
     if (count < 0 && errno != EINTR) throw Error(ErrorCode::kFileRead, name_, std::strerror(errno));
   }
@@ -131,13 +131,13 @@ size_t ByteSource::decompress(std::span<std::byte> out) {
     if (is_stopped()) return 0;  // an end that came early is not that of the stream
     const Bytes in = Bytes(stored_).subspan(stored_begin_, stored_end_ - stored_begin_);
     const Decompressor::Step step = decompressor_->step(in, out, is_at_end_);
-    stored_begin_ += step.taken;
+    stored_begin_ += step.consumed;
     check(step);
-    is_pending_ = step.made == out.size();
-    if (step.taken > 0 || step.made > 0) is_whole_ = false;
+    is_pending_ = step.produced == out.size();
+    if (step.consumed > 0 || step.produced > 0) is_whole_ = false;
     if (step.is_whole) is_whole_ = true;
-    if (step.made > 0) return step.made;
-    if (step.taken > 0 || (in.empty() && !is_at_end_)) continue;
+    if (step.produced > 0) return step.produced;
+    if (step.consumed > 0 || (in.empty() && !is_at_end_)) continue;
     if (is_whole_) return 0;
     throw Error(ErrorCode::kFileRead, name_,
                 fmt::format("{} stream: expected more after byte {}, got the end; the file is truncated",
@@ -166,9 +166,9 @@ void ByteSource::begin() {
     if (count == 0) break;
     stored_end_ += count;
   }
-  if (const Compression found = compression_in(stored()); found != Compression::kNone && found != compression_) {
-    compression_ = found;
-    decompressor_ = make_decompressor(found);
+  if (const Compression inner = compression_in(stored()); inner != Compression::kNone && inner != compression_) {
+    compression_ = inner;
+    decompressor_ = make_decompressor(inner);
   }
   while (is_too_short_to_tell(ahead_) && fill_ahead()) {
   }

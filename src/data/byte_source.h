@@ -34,15 +34,15 @@ class ByteSource {
   // would need more memory than Decompressor allows, and kInput for what is not text (magic.h).
   size_t read(std::span<char> out);
 
-  // The first line that is not blank of those that read() has not given yet, without its end, or as much of it as comes
-  // before `max_bytes`; empty where all of these are blank. Waits for it. Throws what read() throws.
+  // The first line that is not blank among those that read() has not returned, without its end, or its first
+  // `max_bytes`; empty where all of these are blank. Waits for it. Throws what read() throws.
   std::string_view peek_line(size_t max_bytes);
 
   bool is_ready() const;    // read() would not wait
-  bool is_stopped() const;  // the end came because `is_stopped` said so
+  bool is_stopped() const;  // the end came because `is_stopped` returned true
 
-  std::optional<uint64_t> total_bytes() const { return total_bytes_; }  // of a regular file, as it is stored
-  uint64_t read_bytes() const { return read_bytes_; }                   // of the same, so far
+  std::optional<uint64_t> total_bytes() const { return total_bytes_; }  // stored size of a regular file
+  uint64_t read_bytes() const { return read_bytes_; }                   // stored bytes read so far
   std::optional<double> fraction_read() const;                          // none where the total is not known, or is 0
   const std::string& name() const { return name_; }                     // the path, or "standard input"
 
@@ -64,10 +64,10 @@ class ByteSource {
   size_t stored_begin_ = 0;
   size_t stored_end_ = 0;
   std::optional<Utf16Decoder> utf16_;
-  std::string ahead_;  // decoded and not yet given: from ahead_begin_
+  std::string ahead_;  // decoded and not yet returned: from ahead_begin_
   size_t ahead_begin_ = 0;
   bool is_begun_ = false;    // the first bytes have been looked at
-  bool is_at_end_ = false;   // of what is stored
+  bool is_at_end_ = false;   // no stored bytes are left
   bool is_whole_ = false;    // the compressed stream may end here
   bool is_pending_ = false;  // the decoder may hold bytes that did not fit
   std::optional<uint64_t> total_bytes_;

@@ -30,7 +30,8 @@ std::optional<std::string> right_letter(const Json& row, const Example& example)
               fmt::format("answer: expected a letter from A to {}, got {}", last, quote_begin(text)));
 }
 
-// As many as the row has, from the first one on: empty cells at its end are none. `key`: of a number.
+// The endings of a row, from the first one on; empty cells at its end do not count. `key`: the name of the field of a
+// number.
 template <class Key>
 std::vector<std::string> endings_of(const Json& row, const Key& key, const std::string& where) {
   constexpr size_t kMost = 26;

@@ -14,10 +14,10 @@ CodePointTable::CodePointTable(std::string_view text) {
 }
 
 TextSpan CodePointTable::span_of_bytes(size_t begin_byte, size_t end_byte) const {
-  const auto place = [&](size_t byte) {
+  const auto position_of = [&](size_t byte) {
     return static_cast<size_t>(std::lower_bound(starts_.begin(), starts_.end(), byte) - starts_.begin());
   };
-  return {place(begin_byte), place(end_byte), begin_byte, end_byte};
+  return {position_of(begin_byte), position_of(end_byte), begin_byte, end_byte};
 }
 
 }  // namespace deberta

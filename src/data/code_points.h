@@ -22,7 +22,7 @@ class CodePointTable {
   explicit CodePointTable(std::string_view text);
 
   size_t size() const { return starts_.size() - 1; }                          // code points
-  size_t byte_of(size_t code_point) const { return starts_.at(code_point); }  // its begin; of size(): the text's end
+  size_t byte_of(size_t code_point) const { return starts_.at(code_point); }  // byte where it begins; size(): the end
   // Requires begin <= end <= size().
   TextSpan span(size_t begin_char, size_t end_char) const {
     return {begin_char, end_char, byte_of(begin_char), byte_of(end_char)};

@@ -65,7 +65,7 @@ bool opens_document(std::string_view comment) {
   return comment.starts_with(kDocumentStart) || comment.starts_with("newdoc");
 }
 
-enum class Number { kNone, kToken, kOther };  // kOther: of a range of tokens or of an empty node
+enum class Number { kNone, kToken, kOther };  // kOther: a range of tokens or an empty node
 
 Number number_kind(std::string_view cell) {
   const size_t end = std::min(cell.find_first_not_of("0123456789"), cell.size());
@@ -145,8 +145,9 @@ void ConllReader::read_json(const TextLine& line, ConllSentence& sentence) {
   }
 }
 
-// Of a line that begins with # before a sentence, whose first other line is known, or that of the sentence before: it
-// has the same columns, and a tag where that has one. Where neither is known, as at the start of a file: a tag.
+// Whether a line that begins with # before a sentence is a token: it has the same columns as the sentence's first other
+// line, or as the sentence before, and a tag where that has one. Where neither is known, as at the start of a file: a
+// tag.
 bool ConllReader::is_token(const TextLine& comment) const {
   const Shape shape = shape_of(comment.text);
   if (opens_document(comment.text) || has_numbers_.value_or(false)) return false;

@@ -14,7 +14,7 @@
 namespace deberta {
 
 struct ConllSentence {
-  std::string where;  // of its first line
+  std::string where;  // "name:number" of its first line
   size_t columns = 0;
   std::vector<std::string> cells;  // token after token, `columns` of each; the first is the word
   bool begins_document = false;    // a line -DOCSTART- stood before it
@@ -33,8 +33,8 @@ class ConllReader {
   static constexpr size_t kMinColumns = 2;
   static constexpr size_t kMaxColumns = 16;
   static constexpr size_t kMaxComments = 10000;                           // before a sentence
-  static constexpr size_t kMaxTokens = 100000;                            // of a sentence
-  static constexpr size_t kMaxSentenceBytes = LineReader::kMaxLineBytes;  // of all its lines
+  static constexpr size_t kMaxTokens = 100000;                            // in a sentence
+  static constexpr size_t kMaxSentenceBytes = LineReader::kMaxLineBytes;  // all its lines together
 
   // False at the end. Lines of a file whose first one is a JSON object are sentences of their own: words under `tokens`
   // or `words`, labels under `ner_tags`, `tags` or `labels`, as many, all of them texts. Else columns are separated by
@@ -50,7 +50,7 @@ class ConllReader {
 
   const LineReader& lines() const { return lines_; }
 
-  struct Shape {  // of a line
+  struct Shape {  // of one line
     size_t columns = 0;
     bool has_tabs = false;
     bool has_tag = false;  // the last cell is a tag of entities, such as O or B-PER
@@ -70,7 +70,7 @@ class ConllReader {
   bool begins_document_ = false;
   std::optional<bool> is_json_;      // once there was a line
   std::optional<bool> has_numbers_;  // once there was a sentence that tells
-  Shape shape_;                      // of the first line of this sentence, or of the one before
+  Shape shape_;                      // shape of the first line of this sentence, or of the one before
   bool has_comments_ = false;
   std::vector<TextLine> comments_;  // lines before the first token that begin with #
 };

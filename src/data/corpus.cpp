@@ -40,13 +40,13 @@ std::vector<std::string> files_in(const std::string& folder) {
 }
 
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
-  glob_t found{};
-  const int result = ::glob(pattern.c_str(), 0, nullptr, &found);
-  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
+  glob_t matches{};
+  const int result = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&matches, ::globfree);
   if (result == GLOB_NOSPACE) throw Error(ErrorCode::kOutOfMemory, pattern, "no memory for the names");
   std::vector<std::string> files;
-  for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i) {
-    if (is_regular_file(found.gl_pathv[i])) files.emplace_back(found.gl_pathv[i]);
+  for (size_t i = 0; result == 0 && i < matches.gl_pathc; ++i) {
+    if (is_regular_file(matches.gl_pathv[i])) files.emplace_back(matches.gl_pathv[i]);
   }
   if (files.empty()) refuse(pattern, "no such file");
   std::sort(files.begin(), files.end());  // glob(3) sorts by the locale
@@ -66,8 +66,8 @@ std::vector<std::string> find_corpus_files(const std::vector<std::string>& paths
       files.push_back(path);
       continue;
     }
-    const std::vector<std::string> found = is_directory(path) ? files_in(path) : files_of_pattern(path);
-    files.insert(files.end(), found.begin(), found.end());
+    const std::vector<std::string> path_files = is_directory(path) ? files_in(path) : files_of_pattern(path);
+    files.insert(files.end(), path_files.begin(), path_files.end());
   }
   return files;
 }

@@ -34,8 +34,8 @@ class CorpusReader {
     bool begins_document = false;  // the first line of its document
   };
 
-  // `is_stopped` is polled before each wait for bytes. Throws kUsage for a `holds_out_every` that
-  // leaves none of the documents asked for.
+  // `is_stopped` is polled before each wait for bytes. Throws kUsage for a `holds_out_every` that leaves none of the
+  // requested documents.
   CorpusReader(std::vector<std::string> files, CorpusOptions options, std::function<bool()> is_stopped = {});
 
   // False at the end and once stopped. Throws what ByteSource does (kFileNotFound, kFileRead for a damaged stream,
@@ -52,7 +52,7 @@ class CorpusReader {
   std::vector<std::string> files_;
   CorpusOptions options_;
   std::function<bool()> is_stopped_;
-  std::optional<LineReader> lines_;  // of the file being read
+  std::optional<LineReader> lines_;  // lines of the file being read
   size_t next_file_ = 0;
   uint64_t finished_bytes_ = 0;
   uint64_t repaired_ = 0;

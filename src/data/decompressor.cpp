@@ -62,7 +62,7 @@ class GzipDecoder final : public Decompressor {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = static_cast<uInt>(room);
     const int result = ::inflate(&stream_, Z_NO_FLUSH);
-    Step step{.taken = there - stream_.avail_in, .made = room - stream_.avail_out};
+    Step step{.consumed = there - stream_.avail_in, .produced = room - stream_.avail_out};
     is_between_ = step.is_whole = result == Z_STREAM_END;
     if (result == Z_MEM_ERROR) refuse_memory(Compression::kGzip);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
@@ -88,7 +88,7 @@ class XzDecoder final : public Decompressor {
     stream_.next_out = reinterpret_cast<uint8_t*>(out.data());
     stream_.avail_out = out.size();
     const lzma_ret result = ::lzma_code(&stream_, is_end ? LZMA_FINISH : LZMA_RUN);
-    Step step{.taken = in.size() - stream_.avail_in, .made = out.size() - stream_.avail_out};
+    Step step{.consumed = in.size() - stream_.avail_in, .produced = out.size() - stream_.avail_out};
     step.is_whole = result == LZMA_STREAM_END;
     if (result == LZMA_MEM_ERROR) refuse_memory(Compression::kXz);
     step.is_too_large = result == LZMA_MEMLIMIT_ERROR;
@@ -116,7 +116,7 @@ class ZstdDecoder final : public Decompressor {
     ZSTD_inBuffer from{in.data(), in.size(), 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     const size_t result = ::ZSTD_decompressStream(stream_, &to, &from);
-    Step step{.taken = from.pos, .made = to.pos};
+    Step step{.consumed = from.pos, .produced = to.pos};
     if (::ZSTD_isError(result) != 0) {
       const ZSTD_ErrorCode code = ::ZSTD_getErrorCode(result);
       if (code == ZSTD_error_memory_allocation) refuse_memory(Compression::kZstd);
@@ -151,7 +151,7 @@ class Bzip2Decoder final : public Decompressor {
     stream_.next_out = reinterpret_cast<char*>(out.data());
     stream_.avail_out = static_cast<unsigned>(room);
     const int result = ::BZ2_bzDecompress(&stream_);
-    Step step{.taken = there - stream_.avail_in, .made = room - stream_.avail_out};
+    Step step{.consumed = there - stream_.avail_in, .produced = room - stream_.avail_out};
     is_between_ = step.is_whole = result == BZ_STREAM_END;
     if (result == BZ_MEM_ERROR) refuse_memory(Compression::kBzip2);
     if (result == BZ_DATA_ERROR_MAGIC) step.problem = "not a bzip2 stream";
@@ -186,9 +186,9 @@ Compression compression_of(std::string_view path) {
 }
 
 Compression compression_in(std::string_view bytes) {
-  const auto found = std::find_if(std::begin(kMagics), std::end(kMagics),
+  const auto entry = std::find_if(std::begin(kMagics), std::end(kMagics),
                                   [&](const auto& each) { return match(each.second, bytes) == Match::kYes; });
-  return found == std::end(kMagics) ? Compression::kNone : found->first;
+  return entry == std::end(kMagics) ? Compression::kNone : entry->first;
 }
 
 bool may_become_compression(std::string_view bytes) {

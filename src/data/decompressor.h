@@ -33,14 +33,15 @@ class Decompressor {
   virtual ~Decompressor() = default;
 
   struct Step {
-    size_t taken = 0;
-    size_t made = 0;
+    size_t consumed = 0;
+    size_t produced = 0;
     bool is_whole = false;  // a stream has just ended: the file may end here
     // Not empty: the bytes are wrong (`too_large`: right, but the decoder would need more than kMaxMemoryBytes).
     std::string_view problem = {};
     bool is_too_large = false;
   };
-  // Takes from `in` and fills `out`; `is_end`: nothing follows `in`. Neither taken nor made: more input is needed.
+  // Consumes from `in` and fills `out`; `is_end`: nothing follows `in`. Nothing consumed or produced: more input is
+  // needed.
   virtual Step step(Bytes in, std::span<std::byte> out, bool is_end) = 0;
 };
 

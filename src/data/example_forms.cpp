@@ -106,11 +106,11 @@ double number_value(const Json& value, std::string_view key, const std::string& 
   throw Error(ErrorCode::kInput, where, fmt::format("{}: expected a number, got {}", key, value.describe()));
 }
 
-Error missing_field(const FieldNames& field, std::string_view place, const Json& row, const std::string& where) {
-  std::string comma = place.empty() ? ", " : " ";
+Error missing_field(const FieldNames& field, std::string_view hint, const Json& row, const std::string& where) {
+  std::string comma = hint.empty() ? ", " : " ";
   return {ErrorCode::kInput,
           {{.where = where,
-            .message = fmt::format("expected a field named {}{}{}got {}", field.text(), comma, place, key_list(row)),
+            .message = fmt::format("expected a field named {}{}{}got {}", field.text(), comma, hint, key_list(row)),
             .remedies = field.remedies()}}};
 }
 

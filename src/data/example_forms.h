@@ -29,7 +29,7 @@ void read_alpha_nli(const Json& row, const std::string& where, const ExampleRule
                     std::deque<Example>& examples);
 void read_ranking(const Json& row, const std::string& where, const ExampleRules& rules, std::deque<Example>& examples);
 
-// Names of the field with the documents that are right, of a query (kRanking) without a list of them all.
+// Names of the field with a query's right documents (kRanking), where the row has no list of all its documents.
 const std::vector<std::string>& positive_names();
 
 // ---- rows of one document each (kRanking): their `group` is the query
@@ -50,8 +50,8 @@ std::string needed_text(const Json& row, const FieldNames& field, const std::str
 // Each example holds its passage: throws kTooLarge when the copies of `shared` for one row would fill the memory.
 void check_copies(const Example& shared, size_t copies);
 
-// About a row without the field; `place`: where else it could be. kInput.
-Error missing_field(const FieldNames& field, std::string_view place, const Json& row, const std::string& where);
+// About a row without the field; `hint`: where else it could be. kInput.
+Error missing_field(const FieldNames& field, std::string_view hint, const Json& row, const std::string& where);
 
 // A finite number, or the text of one, as cells are. Throws kInput.
 double number_value(const Json& value, std::string_view key, const std::string& where);

@@ -53,9 +53,9 @@ std::vector<SoughtField> sought_fields(const ExampleRules& rules) {
 }
 
 RecordColumns needed(const std::vector<std::vector<std::string>>& columns) {
-  RecordColumns made;
-  for (const std::vector<std::string>& names : columns) made.needed.push_back({names});
-  return made;
+  RecordColumns result;
+  for (const std::vector<std::string>& names : columns) result.needed.push_back({names});
+  return result;
 }
 
 // The published tables come with these columns.
@@ -79,15 +79,15 @@ bool is_nested(ExampleForm form) {
          form == ExampleForm::kRecord || form == ExampleForm::kRace;
 }
 
-// For files whose name does not tell.
+// For files whose name does not determine the format.
 RowForm default_form(ExampleForm form) {
   if (form == ExampleForm::kText) return RowForm::kTsv;
   return form == ExampleForm::kLines ? RowForm::kText : RowForm::kJsonl;
 }
 
-RowForm form_for(const std::string& name, ExampleForm form, std::optional<RowForm> given) {
+RowForm form_for(const std::string& name, ExampleForm form, std::optional<RowForm> requested) {
   if (is_nested(form)) return RowForm::kJsonl;
-  if (given) return *given;
+  if (requested) return *requested;
   const std::optional<RowForm> ending = form_of_ending(name);
   // Published tables are called .txt too.
   const bool tells = ending && *ending != RowForm::kText && *ending != RowForm::kConll;
@@ -96,11 +96,11 @@ RowForm form_for(const std::string& name, ExampleForm form, std::optional<RowFor
 
 }  // namespace
 
-ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given,
+ExampleReader::ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> requested,
                              std::optional<LineReader> labels)
     : rules_(std::move(rules)),
       records_([&] {
-        const RowForm form = form_for(source.name(), rules_.form, given);
+        const RowForm form = form_for(source.name(), rules_.form, requested);
         return RecordReader(LineReader(std::move(source)), form, columns_of(rules_));
       }()),
       labels_(std::move(labels)),
@@ -114,7 +114,8 @@ bool ExampleReader::next(Example& example) {
   return true;
 }
 
-// Of rows of one document each: those that follow with the same query. Bad ones between them come after it.
+// For files with one document per row: joins the rows that follow with the same query. Bad rows between them come after
+// it.
 void ExampleReader::join_documents(Example& example) {
   std::deque<Example> bad;
   for (; find_next(); ready_.pop_front()) {

@@ -23,9 +23,9 @@ struct NamedNumber {
 // One thing to answer. Which parts are set depends on the format.
 struct Example {
   std::string where;  // "dev.tsv:12", "val.jsonl:3: passage/questions/1/answers/0"
-  uint64_t row = 0;   // of the file, from 1: examples of one row have the same
+  uint64_t row = 0;   // number in the file, from 1; examples of one row share it
   std::string id;     // the file's own: idx, id, index, ...; of MultiRC and ReCoRD the inner one; may be empty
-  std::string group;  // of what is scored together: the question of a MultiRC answer, the passage of a RACE question
+  std::string group;  // what is scored together: the question of a MultiRC answer, the passage of a RACE question
   std::string text;   // sentence; premise, passage, context, article, first observation; what a query is about
   // Second sentence; hypothesis, question, question and answer, second observation; "cause" or "effect" (COPA).
   std::optional<std::string> pair;
@@ -40,16 +40,15 @@ struct Example {
   std::vector<NamedNumber> values = {};
   double weight = 1;                 // what ExampleRules::weight_field names
   std::vector<std::string> answers;  // ReCoRD: the texts of the right entities
-  // Of each document of a query: how relevant it is, at least 0, and the score of a teacher. Empty: the file does not
-  // tell.
+  // For each document of a query: its relevance, at least 0, and the score of a teacher. Empty: the file has none.
   std::vector<double> relevance, teacher_scores;
   std::string genre;
   std::optional<std::string> slice;  // what ExampleRules::slice_by names; none where the row has nothing there
-  bool is_repaired = false;          // its lines held bytes that are not UTF-8
+  bool is_repaired = false;          // its lines contained bytes that are not UTF-8
   std::optional<Error> error;  // then only `where` is sure: kInput, kJson, kTooLarge; kTask for a label of another kind
 };
 
-// kLines: as kText, but a file whose name does not tell its format has a text a line.
+// kLines: as kText, but a file whose name does not determine its format has one text per line.
 enum class ExampleForm { kText, kLines, kWic, kWsc, kMultirc, kRecord, kCopa, kSwag, kRace, kAlphaNli, kRanking };
 
 // Names of fields; the first one present counts. Only kText, kLines and kRanking use them; the other forms have their
@@ -69,7 +68,7 @@ struct ExampleRules {
   std::vector<std::string> without_header;  // columns of a table that does not name them
   bool needs_label = false;                 // a file none of whose rows has the field of the label is refused
   bool has_label_lists = false;             // kText: a label may be a list of names; else that is refused
-  FieldNames slice_by = {};                 // of rows: refused where none of a file's has it; none: there is none
+  FieldNames slice_by = {};                 // field of the slice, which some row of a file must have; none: no slices
   // kText: fields that hold a number each, which are the label together: a row has all of them or none.
   std::vector<std::string> value_fields = {};
   bool has_shares = false;       // kText: such numbers are shares of classes; a label may be an object of them
@@ -85,15 +84,15 @@ struct SoughtField {
 
 class ExampleReader {
  public:
-  // If neither `given` nor the file's name says the form of rows, the form of examples does. `labels` (AlphaNLI): a
+  // If neither `requested` nor the file's name says the form of rows, the form of examples does. `labels` (AlphaNLI): a
   // line for each row, "1" or "2".
-  ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> given = std::nullopt,
+  ExampleReader(ByteSource source, ExampleRules rules, std::optional<RowForm> requested = std::nullopt,
                 std::optional<LineReader> labels = std::nullopt);
 
-  // False at the end, and kInput there for a file without a field that it needs. A row that holds several examples
-  // gives one after the other; a bad part of it does not spoil the others; rows of one document each (kRanking) that
-  // follow each other with the same query are one example. Throws what RecordReader::next throws, and kInput when there
-  // are not as many labels as rows.
+  // False at the end, and kInput there for a file without a field that it needs. The examples of a row are returned one
+  // after the other, and a bad one does not spoil the others; rows of one document each (kRanking) that follow each
+  // other with the same query are one example. Throws what RecordReader::next throws, and kInput when there are not as
+  // many labels as rows.
   bool next(Example& example);
 
   const LineReader& lines() const { return records_.lines(); }

@@ -18,7 +18,7 @@ struct JsonRow {
 };
 
 constexpr size_t kMaxJsonRowDepth = 32;
-// Of a document that is an array of rows.
+// Limits of a document that is an array of rows.
 constexpr size_t kMaxJsonDocumentBytes = size_t{64} << 20;
 constexpr size_t kMaxJsonDocumentValues = 10000000;
 

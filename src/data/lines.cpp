@@ -1,4 +1,4 @@
-// A buffer over the source; what it holds before `position_` has been given out.
+// A buffer over the source; what it holds before `position_` has been returned.
 #include "data/lines.h"
 
 #include <fmt/core.h>

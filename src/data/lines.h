@@ -25,10 +25,10 @@ class LineReader {
   // Whether next() would not have to wait.
   bool is_ready() const;
 
-  // Of the line that next() gave last: "\n", "\r\n" or "\r".
+  // The end of the line that next() returned last: "\n", "\r\n" or "\r".
   std::string_view line_end() const { return has_return_ ? "\r\n" : std::string_view(&line_end_, 1); }
 
-  size_t number() const { return number_; }  // of the line that next() gave last, from 1
+  size_t number() const { return number_; }  // number of the line that next() returned last, from 1
   std::string where() const;                 // "name:number", for messages
   const ByteSource& source() const { return source_; }
 

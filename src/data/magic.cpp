@@ -109,7 +109,7 @@ void check_text(std::string_view bytes, const std::string& name) {
 
 bool is_too_short_to_tell(std::string_view bytes) {
   const auto is_begun = [&](const Magic& magic) {
-    return magic.offset == 0 && match(magic, bytes) == Match::kTooShort;  // nobody waits for a mark far behind
+    return magic.offset == 0 && match(magic, bytes) == Match::kTooShort;  // do not wait for a mark that lies far behind
   };
   return std::any_of(std::begin(kNoText), std::end(kNoText),
                      [&](const NoText& each) { return is_begun(each.magic); }) ||

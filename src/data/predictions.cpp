@@ -51,13 +51,13 @@ Predictions::Predictions(ByteSource source, Form form) : name_(source.name()) {
       read_table(std::move(source));
       break;
   }
-  is_used_.resize(found_.size());
+  is_used_.resize(predictions_.size());
 }
 
 void Predictions::add(const std::string& key, std::string text, const std::string& where) {
-  if (!keys_.emplace(key, found_.size()).second)
+  if (!keys_.emplace(key, predictions_.size()).second)
     throw Error(ErrorCode::kInput, where, fmt::format("{} appears twice", quote_json(key)));
-  found_.push_back({where, std::move(text)});
+  predictions_.push_back({where, std::move(text)});
 }
 
 void Predictions::read_table(ByteSource source) {
@@ -120,10 +120,10 @@ void Predictions::read_label(const Json& row, const std::string& where) {
 }
 
 const FoundPrediction* Predictions::find(size_t row, const std::string& id) {
-  const auto found = keys_.find(goes_by_number_ || id.empty() ? std::to_string(row) : id);
-  if (found == keys_.end()) return nullptr;
-  is_used_[found->second] = true;
-  return &found_[found->second];
+  const auto entry = keys_.find(goes_by_number_ || id.empty() ? std::to_string(row) : id);
+  if (entry == keys_.end()) return nullptr;
+  is_used_[entry->second] = true;
+  return &predictions_[entry->second];
 }
 
 size_t Predictions::unused() const {

@@ -32,8 +32,8 @@ class Predictions {
   const FoundPrediction* find(size_t row, const std::string& id);
 
   const std::string& name() const { return name_; }
-  size_t size() const { return found_.size(); }
-  size_t unused() const;  // that no find() has returned
+  size_t size() const { return predictions_.size(); }
+  size_t unused() const;  // predictions that no find() has returned
 
  private:
   void read_table(ByteSource source);
@@ -46,7 +46,7 @@ class Predictions {
   std::string name_;
   bool goes_by_number_ = false;
   std::unordered_map<std::string, size_t> keys_;
-  std::vector<FoundPrediction> found_;
+  std::vector<FoundPrediction> predictions_;
   std::vector<bool> is_used_;
 };
 

@@ -50,7 +50,7 @@ void read_documents(const Json& row, std::string_view key, const ExampleFields& 
   example.teacher_scores = numbers_of(row, is_list ? "scores" : "score", example.choices.size(), example.where);
 }
 
-// Of a teacher: its scores, or how far the one right document is above the other, which then has 0.
+// A teacher's scores, or how far the one right document is above the other, which then has 0.
 std::vector<double> scores_of_sides(const Json& row, size_t right, size_t wrong, const std::string& where) {
   std::vector<double> scores = numbers_of(row, "pos_scores", right, where);
   for (const double score : numbers_of(row, "neg_scores", wrong, where)) scores.push_back(score);

@@ -18,7 +18,7 @@ namespace deberta {
 // Names of a field, of which the first that is there counts.
 struct FieldNames {
   std::vector<std::string> names;
-  std::string argument = {};  // that named it; empty: the format does
+  std::string argument = {};  // argument that named it; empty: the format does
 
   std::string_view first() const { return names.empty() ? std::string_view() : std::string_view(names.front()); }
   std::string text() const;              // "a or b"
@@ -57,9 +57,9 @@ class RecordReader {
   RecordColumns columns_;
   LineReader lines_;
   std::optional<TableReader> table_;
-  bool has_names_ = false;             // of the table's columns
+  bool has_names_ = false;             // the table's columns have names
   std::optional<JsonArray> document_;  // the rest is read
-  size_t next_ = 0;                    // of the document
+  size_t next_ = 0;                    // index of the document's next row
 };
 
 }  // namespace deberta

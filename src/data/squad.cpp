@@ -69,9 +69,9 @@ class SquadReader {
   }
 
  private:
-  SquadFile read_rows(const JsonArray& rows, const std::string& place) {
+  SquadFile read_rows(const JsonArray& rows, const std::string& prefix) {
     size_t count = 0;
-    for (const Json& row : rows) read_row(row, fmt::format("{}{}", place, count++));
+    for (const Json& row : rows) read_row(row, fmt::format("{}{}", prefix, count++));
     return finish();
   }
 
@@ -81,9 +81,9 @@ class SquadReader {
     places_ = CodePointTable(file_.contexts.back());
     size_t count = 0;
     for (const Json& question : array_member(paragraph, "qas", where)) {
-      const std::string place = fmt::format("{}/qas/{}", where, count++);
+      const std::string location = fmt::format("{}/qas/{}", where, count++);
       try {
-        read_question(question, place);
+        read_question(question, location);
       } catch (const Error& error) {
         file_.skipped.push_back(error.problems().front());
       }
@@ -117,11 +117,11 @@ class SquadReader {
   // A list of answers, or an object of two lists of the same length.
   std::vector<SquadAnswer> read_answers(const Json& json, const std::string& where) const {
     std::vector<SquadAnswer> answers;
-    const auto place = [&] { return fmt::format("{}/answers/{}", where, answers.size()); };
+    const auto location = [&] { return fmt::format("{}/answers/{}", where, answers.size()); };
     const Json& listed = *json.find("answers");
     if (!listed.is_object()) {
       for (const Json& answer : array_member(json, "answers", where)) {
-        const std::string at = place();
+        const std::string at = location();
         const std::string& text = text_member(answer, "text", at);
         answers.push_back(read_answer(text, integer_member(answer, "answer_start", at), at));
       }
@@ -133,7 +133,7 @@ class SquadReader {
       throw Error(ErrorCode::kInput, where + "/answers",
                   fmt::format("expected as many answer_start as text, got {} and {}", starts.size(), texts.size()));
     for (size_t i = 0; i < texts.size(); ++i) {
-      const std::string at = place();
+      const std::string at = location();
       if (!starts[i].is_integer())
         throw Error(ErrorCode::kInput, at, "answer_start: expected an integer, got " + starts[i].describe());
       answers.push_back(read_answer(text_value(texts[i], "text", at), starts[i].as_integer(), at));
@@ -163,9 +163,9 @@ class SquadReader {
 
   const std::string& name_;
   SquadFile file_;
-  CodePointTable places_;  // of the paragraph's context
+  CodePointTable places_;  // code points of the paragraph's context
   std::unordered_set<std::string> ids_;
-  size_t context_bytes_ = 0;  // of rows
+  size_t context_bytes_ = 0;  // bytes of context in all rows
 };
 
 // JSON Lines: whether the first line that is not blank is a row of its own, even a wrong one, and not a document.

@@ -20,7 +20,7 @@ struct SquadAnswer {
 struct SquadQuestion {
   std::string id;
   std::string question;
-  size_t context = 0;  // which of SquadFile::contexts
+  size_t context = 0;  // index in SquadFile::contexts
   bool is_impossible = false;
   bool is_labelled = false;          // the file has answers, or says that there is none
   std::vector<SquadAnswer> answers;  // each stands at its place in the context

@@ -76,9 +76,9 @@ class PhraseFinder {
   // At the word, else where it stands nearest: some published rows are a word off.
   std::optional<Word> near(size_t word) const {
     for (size_t distance = 0; distance < words_.size(); ++distance) {
-      if (const auto found = at(word + distance)) return found;
+      if (const auto neighbour = at(word + distance)) return neighbour;
       if (distance > word) continue;
-      if (const auto found = at(word - distance)) return found;
+      if (const auto neighbour = at(word - distance)) return neighbour;
     }
     return std::nullopt;
   }
@@ -105,11 +105,11 @@ TextSpan wsc_span(const Json& target, const Example& example, const std::string&
   if (index < 0 || static_cast<uint64_t>(index) >= finder.words())
     throw Error(ErrorCode::kInput, example.where,
                 fmt::format("{}_index: expected the number of one of {} words, got {}", name, finder.words(), index));
-  const auto found = finder.near(static_cast<size_t>(index));
-  if (!found)
+  const auto word = finder.near(static_cast<size_t>(index));
+  if (!word)
     throw Error(ErrorCode::kInput, example.where,
                 fmt::format("{}_text: expected words from the text, got {}", name, quote_begin(phrase)));
-  return CodePointTable(example.text).span_of_bytes(found->begin, found->end);
+  return CodePointTable(example.text).span_of_bytes(word->begin, word->end);
 }
 
 void read_answers(const Json& question, Example& shared, std::deque<Example>& examples) {

@@ -26,19 +26,19 @@ constexpr std::string_view kSeparatorLine = "sep=";  // as spreadsheets write an
 
 // The separators of a line outside of quotes.
 std::string separators_of(std::string_view line) {
-  std::string found;
+  std::string separators;
   bool is_quoted = false;
   for (const char c : line) {
     is_quoted ^= c == '"';
-    if (!is_quoted && (c == ',' || c == ';' || c == '\t')) found += c;
+    if (!is_quoted && (c == ',' || c == ';' || c == '\t')) separators += c;
   }
-  return found;
+  return separators;
 }
 
 char separator_of(std::string_view line) {
-  const std::string found = separators_of(line);
+  const std::string separators = separators_of(line);
   for (const char c : {',', ';', '\t'}) {
-    if (found.find(c) != std::string::npos) return c;
+    if (separators.find(c) != std::string::npos) return c;
   }
   return ',';
 }
@@ -47,7 +47,7 @@ bool is_quoted(std::string_view cell) {
   return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
 }
 
-// Of a text within quotes: where the quote stands that closes it; doubled ones do not.
+// The position of the quote that closes a quoted text; doubled ones do not.
 size_t closing_quote(std::string_view text) {
   size_t at = text.find('"');
   while (at != std::string_view::npos && at + 1 < text.size() && text[at + 1] == '"') at = text.find('"', at + 2);
@@ -95,7 +95,7 @@ void TableReader::split(const std::string& text, TableRow& row) {
 void TableReader::split_quoted(std::string text, TableRow& row) {
   enum class At { kStart, kPlain, kQuoted, kAfterQuote } state = At::kStart;
   size_t bytes = text.size(), line = lines_.number();
-  const auto place = [&](size_t i) { return fmt::format("line {}, column {}", line, i + 1); };
+  const auto location_of = [&](size_t i) { return fmt::format("line {}, column {}", line, i + 1); };
   add_cell(row);
   for (size_t i = 0;; ++i) {
     if (i == text.size()) {
@@ -127,7 +127,7 @@ void TableReader::split_quoted(std::string text, TableRow& row) {
       if (state == At::kAfterQuote) row.cells.back() += '"';
       state = At::kQuoted;
     } else {
-      if (state == At::kAfterQuote) refuse(row, place(i) + ": expected a separator after a quoted cell");
+      if (state == At::kAfterQuote) refuse(row, location_of(i) + ": expected a separator after a quoted cell");
       row.cells.back() += c;
       state = At::kPlain;
     }
@@ -145,8 +145,8 @@ bool TableReader::read_physical(PhysicalLine& line) {
   return true;
 }
 
-// Whether `first` and the lines after it are one row, of which a quoted cell holds the line ends; otherwise those are
-// given back. The look ahead ends at the first line that closes a quote, and only such lines begin another.
+// Whether `first` and the lines after it are one row, with a quoted cell that holds the line ends; otherwise the lines
+// are put back. The look ahead ends at the first line that closes a quote, and only such lines begin another.
 bool TableReader::joins_lines(const PhysicalLine& first, TableRow& row) {
   const size_t last = first.text.text.rfind(rules_.separator) + 1;  // 0 where there is none
   if (!opens_quote(std::string_view(first.text.text).substr(last))) return false;
@@ -216,7 +216,7 @@ bool TableReader::read(TableRow& row) {
     else if (columns_.empty() || !joins_lines(line, row))
       split(line.text.text, row);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kFileRead) throw;  // of the stream, not of the row
+    if (error.code() == ErrorCode::kFileRead) throw;  // the stream failed, not the row
     row.cells.clear();
     row.error = error;
   }

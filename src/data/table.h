@@ -28,7 +28,7 @@ struct TableRules {
 };
 
 struct TableRow {
-  std::string where;               // of its first line
+  std::string where;               // "name:number" of its first line
   std::vector<std::string> cells;  // as many as there are columns
   std::optional<Error> error;      // then there are no cells: kInput, kTooLarge
 };
@@ -47,8 +47,8 @@ class TableReader {
   // Reads the header, where the rules say that there is one. Throws what next() throws.
   void begin();
 
-  // Of a table without a header: what its columns are called instead of "1", "2", ... Columns without a name are called
-  // by their numbers. Throws kInput, naming the place of the row, for two with the same name.
+  // Names the columns of a table without a header, instead of "1", "2", ... Columns without a name are called by their
+  // numbers. Throws kInput, naming the place of the row, for two with the same name.
   void name_columns(TableRow names);
 
   // The names in the header, else "1", "2", ...; none before the first row.
@@ -64,7 +64,7 @@ class TableReader {
     TextLine text;
     std::string end;  // "\n", "\r\n" or "\r"
   };
-  static constexpr size_t kMaxLinesOfRow = 10000;  // that are read ahead
+  static constexpr size_t kMaxLinesOfRow = 10000;  // read ahead at most
 
   bool read_physical(PhysicalLine& line);
   bool read_line(PhysicalLine& line);
@@ -77,9 +77,9 @@ class TableReader {
 
   LineReader lines_;
   TableRules rules_;
-  std::deque<PhysicalLine> ahead_;  // lines that are read, and given back
+  std::deque<PhysicalLine> ahead_;  // lines that were read and put back
   std::vector<std::string> columns_;
-  std::vector<bool> are_named_;  // of the columns
+  std::vector<bool> are_named_;  // for each column: it has a name
   bool is_begun_ = false, has_looked_ = false, looks_quoted_ = false;
 };
 

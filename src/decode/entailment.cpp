@@ -1,4 +1,4 @@
-// Every class has exactly one role, or is said to have none: a class that is dropped in silence would leave its share
+// Every class has exactly one role, or is declared to have none: a class dropped in silence would leave its share
 // of the answers to the others.
 #include "decode/entailment.h"
 
@@ -14,7 +14,7 @@
 namespace deberta {
 namespace {
 
-using Roles = std::vector<std::optional<ClassRole>>;  // of each class
+using Roles = std::vector<std::optional<ClassRole>>;  // by class
 
 [[noreturn]] void refuse(const std::string& verb, const std::string& message, size_t classes) {
   throw Error(
@@ -30,8 +30,8 @@ using Roles = std::vector<std::optional<ClassRole>>;  // of each class
 
 // The only class with a role, if any.
 std::optional<size_t> find_class(const Roles& roles, ClassRole role) {
-  const auto found = std::ranges::find(roles, role);
-  return found == roles.end() ? std::nullopt : std::optional(static_cast<size_t>(found - roles.begin()));
+  const auto position = std::ranges::find(roles, role);
+  return position == roles.end() ? std::nullopt : std::optional(static_cast<size_t>(position - roles.begin()));
 }
 
 Roles roles_of(const std::vector<std::string>& names, size_t classes, bool are_of_map, const std::string& verb) {
@@ -69,7 +69,7 @@ EntailmentLabels labels_of(const Roles& roles) {
 std::string own_name(const std::vector<std::string>& labels, size_t i, const std::vector<Relation>& taken) {
   std::string name = label_name(labels, i);
   const bool is_taken =
-      name == "label" || std::ranges::any_of(taken, [&](const Relation& one) { return one.name == name; });
+      name == "label" || std::ranges::any_of(taken, [&](const Relation& relation) { return relation.name == name; });
   return is_taken ? label_name({}, i) : name;
 }
 
@@ -88,13 +88,13 @@ EntailmentLabels find_entailment_labels(const std::vector<std::string>& labels, 
 std::vector<Relation> find_relations(const std::vector<std::string>& labels, size_t classes,
                                      const std::vector<std::string>& map) {
   const Roles roles = roles_of(map.empty() ? labels : map, classes, !map.empty(), "nli");
-  const EntailmentLabels found = labels_of(roles);
-  std::vector<Relation> relations{{"entailment", found.entailment}};
-  if (found.neutral) relations.push_back({"neutral", *found.neutral});
-  if (found.contradiction) {
-    const std::string& name = (map.empty() ? labels : map)[*found.contradiction];
+  const EntailmentLabels class_labels = labels_of(roles);
+  std::vector<Relation> relations{{"entailment", class_labels.entailment}};
+  if (class_labels.neutral) relations.push_back({"neutral", *class_labels.neutral});
+  if (class_labels.contradiction) {
+    const std::string& name = (map.empty() ? labels : map)[*class_labels.contradiction];
     const bool is_not = classes == 2 && role_of(name, 3) != ClassRole::kContradiction;  // by its negation alone
-    relations.push_back({is_not ? "not_entailment" : "contradiction", *found.contradiction});
+    relations.push_back({is_not ? "not_entailment" : "contradiction", *class_labels.contradiction});
   }
   for (size_t i = 0; i < classes; ++i) {
     if (!roles[i]) relations.push_back({own_name(labels, i, relations), i});

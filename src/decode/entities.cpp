@@ -125,8 +125,8 @@ bool goes_on(const Tag& before, const Tag& tag) {
 // "O" in the list is the tag, however the model writes it, and never an entity of that kind.
 bool is_ignored(const EntityRules& rules, const Tag& tag, const std::string& shown) {
   const bool is_outside = tag.place == TagPlace::kOutside;
-  return std::ranges::any_of(rules.ignored,
-                             [&](const std::string& one) { return one == kOutsideTag ? is_outside : one == shown; });
+  return std::ranges::any_of(
+      rules.ignored, [&](const std::string& label) { return label == kOutsideTag ? is_outside : label == shown; });
 }
 
 // The pieces or words that have labels, as the rules say.

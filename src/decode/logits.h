@@ -1,4 +1,4 @@
-// The check that every task makes before it reads logits.
+// The check that every task runs before it reads logits.
 #pragma once
 #include <span>
 

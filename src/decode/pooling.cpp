@@ -27,8 +27,8 @@ std::string_view to_string(Pooling pooling) {
 namespace {
 
 std::vector<float> row_of(std::span<const float> rows_LD, size_t columns, size_t row) {
-  const std::span<const float> found = rows_LD.subspan(row * columns, columns);
-  return {found.begin(), found.end()};
+  const std::span<const float> row_D = rows_LD.subspan(row * columns, columns);
+  return {row_D.begin(), row_D.end()};
 }
 
 std::vector<float> weighted_mean(std::span<const float> rows_LD, size_t columns) {

@@ -17,7 +17,7 @@ std::vector<float> pool(std::span<const float> rows_LD, size_t columns, Pooling 
 // Divides by the Euclidean length; a zero vector stays as it is.
 void normalize(std::span<float> vector);
 
-// Of two vectors of the same dimension; 0 if either is zero.
+// Cosine of two vectors of the same dimension; 0 if either is zero.
 float cosine(std::span<const float> a, std::span<const float> b);
 
 }  // namespace deberta

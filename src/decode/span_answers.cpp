@@ -97,16 +97,16 @@ std::vector<Candidate> merge_equal(std::vector<Candidate> candidates) {
 }
 
 // Inserts "no answer": by score or, with a threshold, before or after the best span.
-void add_none(const SpanCandidates& found, const SpanAnswerRules& rules, std::vector<Candidate>& sorted) {
-  const Candidate none{{{}, 0, static_cast<float>(found.null_logit), {}, {}}, found.null_score, {}};
-  auto place = std::find_if(sorted.begin(), sorted.end(), [&](const Candidate& c) { return c.score < none.score; });
+void add_none(const SpanCandidates& candidates, const SpanAnswerRules& rules, std::vector<Candidate>& sorted) {
+  const Candidate none{{{}, 0, static_cast<float>(candidates.null_logit), {}, {}}, candidates.null_score, {}};
+  auto position = std::find_if(sorted.begin(), sorted.end(), [&](const Candidate& c) { return c.score < none.score; });
   if (rules.null_threshold && !sorted.empty()) {
     double best = sorted.front().answer.logit;
     for (const Candidate& candidate : sorted) best = std::max(best, double{candidate.answer.logit});
-    const bool is_first = found.null_logit - best > *rules.null_threshold;
-    place = is_first ? sorted.begin() : std::max(place, sorted.begin() + 1);
+    const bool is_first = candidates.null_logit - best > *rules.null_threshold;
+    position = is_first ? sorted.begin() : std::max(position, sorted.begin() + 1);
   }
-  sorted.insert(place, none);
+  sorted.insert(position, none);
 }
 
 }  // namespace

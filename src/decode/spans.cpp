@@ -68,17 +68,17 @@ SpanCandidates find_spans(std::span<const SpanLogits> windows, const SpanRules& 
            log_sum(some, &SpanLogits::end_L, &SpanLogits::null_end);
   };
   const double all = log_sums_of(windows);
-  SpanCandidates found;
+  SpanCandidates result;
   for (size_t w = 0; w < windows.size(); ++w) {
     const double log_sums = rules.normalizes_windows ? log_sums_of(windows.subspan(w, 1)) : all;
     const std::vector<TokenSpan> best = best_of(windows[w], w, rules, log_sums);
-    found.spans.insert(found.spans.end(), best.begin(), best.end());
+    result.spans.insert(result.spans.end(), best.begin(), best.end());
     const double null_logit = double{windows[w].null_start} + double{windows[w].null_end};
     const double null_score = std::exp(null_logit - log_sums);
-    if (w == 0 || null_logit < found.null_logit) found.null_logit = null_logit;
-    if (w == 0 || null_score < found.null_score) found.null_score = null_score;
+    if (w == 0 || null_logit < result.null_logit) result.null_logit = null_logit;
+    if (w == 0 || null_score < result.null_score) result.null_score = null_score;
   }
-  return found;
+  return result;
 }
 
 }  // namespace deberta

@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-enum class WordLabel { kFirst, kMostConfident };  // of its first piece, or of the one with the highest score
+enum class WordLabel { kFirst, kMostConfident };  // the label of a word's first piece, or of its best-scoring one
 
 // For each word the first of its pieces; kNoPiece if it has none. Words and pieces are bytes of a text, in order. A
 // piece that is only the word-start marker is the first piece of that word.

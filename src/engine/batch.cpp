@@ -86,13 +86,13 @@ void append_matrices(Batch& batch, const PaddedInput& input) {
   if (!input.buckets_LL.empty()) batch.given_length = static_cast<int32_t>(input.length);
 }
 
-void append_zeros_or(std::vector<int32_t>& values, size_t before, size_t count, std::span<const int32_t> given) {
-  if (values.empty() && given.empty()) return;
+void append_zeros_or(std::vector<int32_t>& values, size_t before, size_t count, std::span<const int32_t> input) {
+  if (values.empty() && input.empty()) return;
   values.resize(before);
-  if (given.empty()) {
+  if (input.empty()) {
     values.resize(before + count);
   } else {
-    values.insert(values.end(), given.begin(), given.end());
+    values.insert(values.end(), input.begin(), input.end());
   }
 }
 

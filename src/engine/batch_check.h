@@ -1,4 +1,4 @@
-// Is a batch, and what is asked of it, something this model can compute?
+// Is a batch, with its options, something this model can compute?
 #pragma once
 #include "deberta/model.h"
 #include "engine/variant.h"

@@ -111,27 +111,27 @@ RangeCollector::RangeCollector(const ModelWeights& weights, const ModelConfig& c
     auto& inputs = ranges.layers[n];
     for (size_t i = 0; i < kCalibratedInputs; ++i)
       inputs[i].resize(columns_of(static_cast<CalibratedInput>(i), config), 0.0F);
-    const auto place = [&](const Linear& linear, CalibratedInput input) {
+    const auto collect = [&](const Linear& linear, CalibratedInput input) {
       largest_K_.emplace(&linear, &inputs[static_cast<size_t>(input)]);
     };
-    place(layer.query, CalibratedInput::kProjections);
-    place(layer.key_value, CalibratedInput::kProjections);
-    place(layer.attention_output, CalibratedInput::kAttentionOutput);
-    place(layer.up, CalibratedInput::kUp);
-    place(layer.down, CalibratedInput::kDown);
+    collect(layer.query, CalibratedInput::kProjections);
+    collect(layer.key_value, CalibratedInput::kProjections);
+    collect(layer.attention_output, CalibratedInput::kAttentionOutput);
+    collect(layer.up, CalibratedInput::kUp);
+    collect(layer.down, CalibratedInput::kDown);
   }
 }
 
 void RangeCollector::record(const Linear& consumer, const float* x_TK, size_t rows) {
-  const auto found = largest_K_.find(&consumer);
-  if (found == largest_K_.end()) return;
-  const size_t columns = found->second->size();
+  const auto entry = largest_K_.find(&consumer);
+  if (entry == largest_K_.end()) return;
+  const size_t columns = entry->second->size();
   std::vector<float> largest_K(columns, 0.0F);
   for (size_t row = 0; row < rows; ++row) {
     for (size_t k = 0; k < columns; ++k) largest_K[k] = std::max(largest_K[k], std::abs(x_TK[row * columns + k]));
   }
   const std::lock_guard lock(mutex_);
-  for (size_t k = 0; k < columns; ++k) (*found->second)[k] = std::max((*found->second)[k], largest_K[k]);
+  for (size_t k = 0; k < columns; ++k) (*entry->second)[k] = std::max((*entry->second)[k], largest_K[k]);
 }
 
 Calibration make_calibration(const Checkpoint& checkpoint, const ModelConfig& config, const ActivationRanges& ranges,

@@ -13,7 +13,7 @@
 
 namespace deberta {
 
-// The largest |x| of each channel so far; widened by each pass of forward_with_ranges().
+// The largest |x| of each channel so far; each pass of forward_with_ranges() widens it.
 struct ActivationRanges {
   std::vector<std::array<std::vector<float>, kCalibratedInputs>> layers;
 };

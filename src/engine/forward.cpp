@@ -68,7 +68,7 @@ void add_convolution(const Pass& pass, const Linear* consumer, const Workspace& 
              {.residual_TD = space.convolution_TD, .mask_T = space.input_mask_T, .consumer = consumer});
 }
 
-// Where the hidden states of a layer are kept; null when they were not asked for.
+// Where the hidden states of a layer are kept; null when they were not requested.
 Hidden* find_kept(const Pass& pass, size_t layer, ForwardResult& result) {
   const auto& wanted = pass.options.layers;
   const auto at = std::find(wanted.begin(), wanted.end(), static_cast<int32_t>(layer));

@@ -33,7 +33,7 @@ class LayerBlocks {
   const LayerStep& step_;
   const States& y_;
   const Workspace& space_;
-  Pass part_;  // of a block
+  Pass part_;  // the pass, for one block
   Parallel blocks_;
   size_t block_rows_ = 0;
 };

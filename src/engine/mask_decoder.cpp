@@ -33,7 +33,7 @@ void run_mask_decoder(const Pass& pass, const Workspace& space) {
   const QueryRows queries = choose_queries(pass, space);
   start_states(pass, queries, space);
   make_operand(pass, layer.query, queries.states);
-  project_keys_values(pass, layer, space);  // of h, for every pass: never of the query states
+  project_keys_values(pass, layer, space);  // from h, for every pass: never from the query states
   for (int64_t left = pass.config.mask_decoder_passes; left > 1; --left)
     query_layer(pass, {.layer = layer, .consumer = &layer.query}, queries, space);
   query_layer(pass, {.layer = layer}, queries, space);

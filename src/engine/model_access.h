@@ -1,4 +1,4 @@
-// What the house does with a Model beyond its public interface.
+// What other rooms do with a Model beyond its public interface.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace deberta {
 
-// A model whose passes other code computes: one in training, of a form that the engine lacks.
+// A model whose passes other code computes: one in training whose form the engine lacks.
 Model make_model(const Variant& variant, int64_t labels, std::unique_ptr<Computation> computation);
 
-// The engine's model of a variant whose tensors have been checked: what Model::load makes once it has found the
-// variant. `memory`: of the device that it runs on; null: the host. Throws kUncalibrated, kKernels, kOutOfMemory.
+// The engine's model of a variant whose tensors have been checked: what Model::load creates once it has found the
+// variant. `memory`: that of the device it runs on; null: the host. Throws kUncalibrated, kKernels, kOutOfMemory.
 Model load_engine_model(const Checkpoint& checkpoint, const Variant& variant, const ModelOptions& options,
                         std::shared_ptr<DeviceMemory> memory);
 

@@ -39,7 +39,7 @@ RowMoveParams to_head_rows(const Pass& pass, const Workspace& space, const int32
           .parallel = pass.parallel};
 }
 
-// The rows asked for.
+// The requested rows.
 const float* find_rows(const Pass& pass, const Workspace& space) {
   if (pass.options.rows.empty()) return space.hidden_TD;
   gather_rows(pass.kernels, to_head_rows(pass, space, space.rows_N));
@@ -113,7 +113,7 @@ HeadWeights load_span_head(WeightLoader& loader) {
   return w;
 }
 
-// classifier(h) of the rows asked for.
+// classifier(h) of the requested rows.
 void compute_token_head(const Pass& pass, const Workspace& space, ForwardResult& result) {
   apply_output_layer(pass, {.x = find_rows(pass, space), .rows = head_rows(pass)}, space, result);
 }
@@ -154,7 +154,7 @@ HeadWeights load_replaced_token_head(WeightLoader& loader) {
   return w;
 }
 
-// h_CLS + h of the rows asked for.
+// h_CLS + h of the requested rows.
 void add_first(const Pass& pass, const Workspace& space) {
   const size_t rows = head_rows(pass);
   size_t sequence = 0;

@@ -14,10 +14,10 @@ size_t head_rows(const Pass& pass);
 size_t head_columns(const Pass& pass);
 size_t head_inner_columns(const Pass& pass);
 
-// The states of each group's rows, side by side: of heads whose groups have as many rows each.
+// The states of each group's rows, side by side, for heads whose groups have the same number of rows.
 const float* find_group_rows(const Pass& pass, const Workspace& space);
 
-// What a computing function of a head ends with: the head's output layer on `input`, all but its y. Heads are fp32, but
+// The last step of a head's computing function: the head's output layer on `input`, all but its y. Heads are fp32, but
 // for the word table of a language model.
 void apply_output_layer(const Pass& pass, LinearStep input, const Workspace& space, ForwardResult& result);
 

@@ -28,7 +28,7 @@ struct Pass {
   EmptyRows empty_rows = EmptyRows::kZero;
   RangeCollector* ranges = nullptr;  // receives the inputs of linear layers; null: none
 
-  // Of one element of heads and intermediate rows.
+  // Bytes per element of heads and of intermediate rows.
   size_t attention_element_bytes() const { return element_bytes(attention_precision(weights.precision)); }
 
   // From one intermediate row to the next.
@@ -39,7 +39,7 @@ struct Pass {
   size_t intermediate_bytes(size_t columns) const { return intermediate_stride(columns) * attention_element_bytes(); }
 };
 
-// What operations have written, for the host.
+// Copies what operations have written to the host.
 void copy_to_host(const Pass& pass, const float* values, size_t count, std::vector<float>& host);
 
 // The logits come from the enhanced mask decoder, not from h_N.

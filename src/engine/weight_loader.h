@@ -30,7 +30,7 @@ class WeightLoader {
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const ModelConfig& config() const { return config_; }
-  Precision precision() const { return precision_; }  // of the encoder's layers
+  Precision precision() const { return precision_; }  // precision of the encoder's layers
 
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);

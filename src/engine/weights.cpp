@@ -342,8 +342,8 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   std::vector<WeightStore> stores;
   for (size_t n = 0; n < w.layers.size(); ++n) stores.emplace_back(kernels.memory);
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
-    WeightLoader one(checkpoint, config, precision, kernels, serial(), stores[n]);
-    w.layers[n] = one.layer(static_cast<int64_t>(n), relative_RD, w.calibration);
+    WeightLoader layer_loader(checkpoint, config, precision, kernels, serial(), stores[n]);
+    w.layers[n] = layer_loader.layer(static_cast<int64_t>(n), relative_RD, w.calibration);
     release_layer(checkpoint, n);
   });
   for (WeightStore& store : stores) w.store.take(std::move(store));

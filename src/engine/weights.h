@@ -23,7 +23,7 @@ namespace deberta {
 struct Linear {
   PackedWeights weights;
   const float* bias = nullptr;
-  const PackedWeights* next = nullptr;  // of the product that follows in a pass; null: not known
+  const PackedWeights* next = nullptr;  // weights of the product that follows in a pass; null: not known
   ProductRole role = ProductRole::kUnnamed;
 };
 
@@ -55,16 +55,16 @@ struct ConvolutionWeights {
 
 // The tensors behind h_N. Which are set depends on the head.
 struct HeadWeights {
-  const float* pooling_query_D = nullptr;  // of a pooler by attention
+  const float* pooling_query_D = nullptr;  // pooling by attention only
   Linear dense;       // pooler, original token projection, inner layer of the language model or replaced-token head
-  Norm norm;          // of the last two
+  Norm norm;          // language-model and replaced-token heads
   Linear classifier;  // [C, D], [2, D], or the word table [V, E]
 };
 
 // Blocks of floats that never move.
 class WeightStore {
  public:
-  // Of the host, or of a device.
+  // On the host, or in `memory` of a device.
   explicit WeightStore(std::shared_ptr<DeviceMemory> memory = nullptr) : memory_(std::move(memory)) {}
 
   float* allocate(size_t count);  // 64-byte aligned; throws kOutOfMemory
@@ -81,7 +81,7 @@ class WeightStore {
     }
     return values;
   }
-  // Where operations read what the host has and keeps: there, or in a copy of the device's.
+  // Where operations read `host`, which must stay valid: there, or in a copy on the device.
   const void* place(const void* host, size_t size_bytes);
   void take(WeightStore&& other);
   uint64_t size_bytes() const { return size_bytes_; }
@@ -93,7 +93,7 @@ class WeightStore {
 };
 
 struct ModelWeights {
-  Precision precision = Precision::kFp32;  // of the encoder's layers; heads are fp32, the output word table bf16
+  Precision precision = Precision::kFp32;  // encoder layers; heads are fp32, the output word table bf16
   Calibration calibration;                 // int8: the layers' quantizers point into it; no layers: none
   size_t outliers = 0;                     // int8: the most outlier columns of any layer
   EmbeddingTable word, type, position;     // on the host mapped: the checkpoint must live as long; rows = 0: not read

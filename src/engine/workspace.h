@@ -1,5 +1,5 @@
 // The buffers of a pass, all from one arena.
-// B sequences  T packed tokens  N query rows, or rows given to the head  H heads  K head size  D hidden
+// B sequences  T packed tokens  N query rows, or rows that the head reads  H heads  K head size  D hidden
 // E embedding size  F feed-forward
 #pragma once
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace deberta {
 
-// Values that the host makes for operations: what it writes, and where operations read it. One place on the host; on
+// Values that the host computes for operations: what it writes, and where operations read it. One array on the host; on
 // another device two, of which the second holds what was uploaded.
 template <class T>
 struct Staged {
@@ -23,7 +23,7 @@ struct Staged {
 struct Workspace {
   float* hidden_TD = nullptr;
   float* embedding_TE = nullptr;  // hidden_TD itself when E = D
-  OperandRows operand_TD;         // of hidden_TD
+  OperandRows operand_TD;         // hidden_TD as its consumer reads it
   std::byte* q_HNK = nullptr;     // heads as attention reads them
   std::byte* k_HTK = nullptr;
   std::byte* v_HTK = nullptr;  // right after k_HTK: one product computes both
@@ -54,10 +54,10 @@ struct Workspace {
   float* head_rows_ND = nullptr;
   float* head_inner_ND = nullptr;
   OperandRows head_operand;
-  double* pooling_weights_T = nullptr;  // of a pooler by attention
-  Staged<int32_t> first_rows_N;         // of heads that also read the first token of each row's sequence, or group's
+  double* pooling_weights_T = nullptr;  // pooling by attention only
+  Staged<int32_t> first_rows_N;         // heads that also read the first token of each row's (or group's) sequence
   Staged<int32_t> group_starts, group_rows;
-  double* group_weights = nullptr;  // of each of the groups' rows
+  double* group_weights = nullptr;  // one for each row of the groups
   int32_t* query_starts = nullptr;  // on the host
   Staged<int32_t> query_rows_N, query_positions_N, query_table_rows_N;
   Staged<uint8_t> query_mask_N;
@@ -67,7 +67,7 @@ struct Workspace {
   float* logits_NC = nullptr;
 };
 
-// The memory of passes: what operations read and write, and what the host makes for them (on the host the same arena).
+// The memory of passes: what operations read and write, and what the host computes for them (same arena on the host).
 struct PassMemory {
   explicit PassMemory(const std::shared_ptr<DeviceMemory>& memory) : operands(memory) {}
   Arena operands, host;
@@ -76,17 +76,17 @@ struct PassMemory {
 // Grows the memory to what the pass needs. Throws kOutOfMemory.
 Workspace make_workspace(const Pass& pass, PassMemory& memory);
 
-// What the host has written, to where operations read it.
+// Copies what the host has written to where operations read it.
 template <class T>
 void upload(const Pass& pass, const Staged<T>& staged, size_t count) {
   if (staged.device != staged.host) pass.kernels.memory->copy_in(staged.device, staged.host, count * sizeof(T));
 }
 
-// Of every token, as the last layer left them.
+// The states of every token, as the last layer left them.
 States hidden_states(const Pass& pass, const Workspace& space);
 
-// What every attention of the pass is given: sizes, masks, rows by distance, buffers. Queries, keys, values, tables,
-// the scale and wanted scores are the layer's. An empty workspace gives what attention_scratch_bytes asks for.
+// The parameters that all attentions of the pass share: sizes, masks, rows by distance, buffers. Queries, keys, values,
+// tables, the scale and wanted scores are the layer's. An empty workspace: enough for attention_scratch_bytes().
 AttentionParams attention_of_batch(const Pass& pass, const Workspace& space);
 
 }  // namespace deberta

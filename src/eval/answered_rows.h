@@ -40,20 +40,20 @@ struct EvalResult {
   const TaskRow* task = nullptr;
   std::vector<Metric> metrics = {};
   size_t rows = 0;                               // in the files, bad ones included
-  size_t failed = 0;                             // that could not be read or answered
-  std::vector<std::string> label_fields = {};    // where labels were sought, of tasks that read them by name
+  size_t failed = 0;                             // rows that could not be read or answered
+  std::vector<std::string> label_fields = {};    // fields searched for labels, for tasks that read them by name
   size_t unlabelled = 0;                         // without a gold answer
   size_t unanswered = 0;                         // without a prediction
-  size_t samples = 0;                            // of the bootstrap
-  size_t repaired = 0;                           // that held bytes that are not UTF-8
+  size_t samples = 0;                            // bootstrap samples
+  size_t repaired = 0;                           // rows with bytes that are not UTF-8
   std::vector<std::string> repaired_files = {};  // the same, of files that are read as a whole
   CutRows cut = {};
   size_t predictions = 0;         // in the file
-  size_t unused_predictions = 0;  // that match no row
-  JsonObject settings = {};       // that affect the answers or say what metrics mean, for tasks that have any
+  size_t unused_predictions = 0;  // predictions that match no row
+  JsonObject settings = {};       // settings that affect answers or define metrics, for tasks with any
   std::string by = {};            // the field of the slices; empty: there are none
   std::vector<SliceResult> slices = {};
-  size_t sliced_rows = 0;    // that count, of which
+  size_t sliced_rows = 0;    // rows that count, of which
   size_t without_slice = 0;  // have no such field
 
   bool has_labels() const { return failed + unlabelled < rows; }
@@ -68,7 +68,7 @@ struct AnsweredRows {
 };
 
 struct ScoreSettings {
-  size_t samples = 1000;  // of the bootstrap; 0: no intervals
+  size_t samples = 1000;  // bootstrap samples; 0: no intervals
   uint64_t seed = 0;
   bool needs_labels = true;  // false: files without any labels give metrics without values
 };

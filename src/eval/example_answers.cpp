@@ -21,7 +21,7 @@
 namespace deberta {
 namespace {
 
-// Makes the row of an example. The gold answer goes to `rows`, which belongs to the reading thread.
+// Builds the row of an example. The gold answer goes to `rows`, which belongs to the reading thread.
 void fill_row(TaskRows& rows, ExampleFiles& files, Example example, Row& row) {
   rows.add(example);
   if (rows.has_unknown_labels()) {  // the rest is read only for the message
@@ -92,7 +92,7 @@ class Answers {
   }
   size_t cut() const { return cut_; }
 
-  // Of labels: whether the class of that name is one.
+  // For each label: whether the class of that name is a finding.
   std::vector<bool> finding_labels(size_t labels) const {
     std::vector<bool> are_findings(findings_.empty() ? 0 : labels, true);
     for (size_t c = 0; c < findings_.size(); ++c) {
@@ -158,7 +158,7 @@ class Answers {
     return values;
   }
 
-  // Of several classes that exclude each other less the logarithm of the sum, which makes them those of probabilities.
+  // For classes that exclude each other, minus the logarithm of the sum of exponentials: logarithms of probabilities.
   std::vector<double> comparable(const std::vector<float>& logits_C) const {
     std::vector<double> logits(logits_C.begin(), logits_C.end());
     if (task_.target != TaskTarget::kClass) return logits;
@@ -196,7 +196,7 @@ class Answers {
     return as_shown(highest);
   }
 
-  // Of those that have a label of the task: a class without one can be no answer to it.
+  // The best of the classes that have a label of the task: one without cannot be an answer to it.
   size_t best_class(const std::vector<float>& logits_C) const {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < logits_C.size(); ++i) {
@@ -243,9 +243,9 @@ class Answers {
   RankOptions order_;
   SequenceOptions sequence_;
   std::vector<size_t> classes_;  // the label of each class of the model
-  std::vector<bool> findings_;   // which of them are one; empty: nobody asks
+  std::vector<bool> findings_;   // which of them are findings; empty: not requested
   size_t labels_ = 0;
-  bool has_scores_ = false, has_logits_ = false;  // somebody asks
+  bool has_scores_ = false, has_logits_ = false;  // requested
   TaskAnswers answers_;
   size_t cut_ = 0;
 };

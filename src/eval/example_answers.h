@@ -13,7 +13,7 @@ namespace deberta {
 
 using TaskAnswers = std::vector<std::optional<TaskAnswer>>;
 
-// Reads the examples of all files into `rows` and answers them with the head that the task asks for. Throws kTask for
+// Reads the examples of all files into `rows` and answers them with the head that the task requires. Throws kTask for
 // another head and for classes that are not the task's labels, before any row is read.
 // `findings`: those of the settings' rates.
 TaskAnswers answer_rows(const ExampleSettings& settings, const Pipeline& pipeline, TaskRows& rows, CutRows& cut,

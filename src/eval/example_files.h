@@ -26,11 +26,11 @@ struct ExampleInput {
   std::string labels_file = {};                  // AlphaNLI: the labels, one per line
   std::string by = {};                           // a field by whose values metrics are told apart; empty: none
   std::string group_field = {};                  // without `by`: a field whose values keep rows in one part
-  std::string weight_field = {};                 // of what rows weigh in training; empty: they weigh the same
+  std::string weight_field = {};                 // field of a row's weight in training; empty: equal weights
   std::optional<RowPart> part = std::nullopt;    // none: all rows
 };
 
-// With whom the row of an example goes where files are parted.
+// What keeps the row of an example together with others where files are split.
 RowKey key_of(const TaskRow& task, const ExampleInput& input, const Example& example);
 
 class ExampleFiles {

@@ -39,7 +39,7 @@ bool has_known_label(const TaskAnswer& answer, TaskTarget target, size_t known) 
   return answer.labels.empty() || answer.labels.front() < known;
 }
 
-// Of a task whose labels are those of its file, the first `known`: predictions of other names alone are no answers.
+// For a task whose labels, the first `known`, come from its file: refuses predictions that have none of them.
 void check_labels(const TaskRows& rows, const TaskAnswers& answers, size_t known, const std::string& name) {
   const auto is_there = [](const auto& answer) { return answer.has_value(); };
   const auto is_known = [&](const auto& answer) {
@@ -69,10 +69,10 @@ TaskAnswers read_answers(const std::string& path, TaskRows& rows, EvalResult& re
   size_t missing = 0, first_missing = 0;
   for (size_t row = 0; row < answers.size(); ++row) {
     const TaskGold& gold = rows.golds()[row];
-    const FoundPrediction* found = predictions.find(row, gold.id);
+    const FoundPrediction* prediction = predictions.find(row, gold.id);
     if (gold.error) continue;
-    if (found != nullptr)
-      answers[row] = rows.parse(row, found->text, found->where);
+    if (prediction != nullptr)
+      answers[row] = rows.parse(row, prediction->text, prediction->where);
     else if (missing++ == 0)
       first_missing = row;
   }
@@ -138,13 +138,13 @@ void check_guard(const TaskRow& task, const ExampleSettings& settings) {
 
 // What the metrics that were asked for mean.
 JsonObject settings_of(const TaskRow& task, const AskedMetrics& asked, const TaskLabels& labels) {
-  JsonObject found;
-  if (asked.beta) found.emplace_back("beta", *asked.beta);
+  JsonObject settings;
+  if (asked.beta) settings.emplace_back("beta", *asked.beta);
   const std::string positive = positive_label_of(task, asked);
-  if (!positive.empty()) found.emplace_back("positive-label", labels.name(*labels.find(positive)));
+  if (!positive.empty()) settings.emplace_back("positive-label", labels.name(*labels.find(positive)));
   if (!asked.label_order.empty())
-    found.emplace_back("label-order", fmt::format("{}", fmt::join(asked.label_order, ",")));
-  return found;
+    settings.emplace_back("label-order", fmt::format("{}", fmt::join(asked.label_order, ",")));
+  return settings;
 }
 
 struct Examples {

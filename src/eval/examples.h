@@ -16,12 +16,12 @@ namespace deberta {
 struct ExampleSettings {
   ExampleInput input;
   std::string predictions = {};                      // a file; empty: a model answers
-  EncodingRules rules = {};                          // of the model
+  EncodingRules rules = {};                          // the model's
   std::vector<std::string> label_map = {};           // the task's labels in the model's order, instead of its labels
   WindowScores window_scores = WindowScores::kMean;  // not kEach
   // A guard's classes that are no finding, as SequenceOptions has them.
   std::vector<std::string> benign_labels = {};
-  // Of a guard: shares of benign rows that may be reported; for each a threshold is sought
+  // For a guard: shares of benign rows that may be reported; a threshold is computed for each
   // (metrics/finding_evaluation.h).
   std::vector<double> false_positive_rates = {};
   AskedMetrics asked = {};

@@ -68,7 +68,7 @@ class HeldOutRows final : public RowSource {
 
   const HeldOutLines& lines_;
   std::function<bool()> is_stopped_;
-  std::vector<std::vector<std::string>> files_;  // of each corpus
+  std::vector<std::vector<std::string>> files_;  // by corpus
   std::optional<CorpusReader> reader_;
   size_t corpus_ = 0;  // opened so far
   size_t read_lines_ = 0;

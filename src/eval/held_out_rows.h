@@ -11,12 +11,12 @@
 
 namespace deberta {
 
-// `corpora`: each a file, a folder or a pattern (data/corpus.h), with documents counted from 1. Of `every` documents in
-// a row the last is read, without the lines that mark documents.
+// `corpora`: each a file, a folder or a pattern (data/corpus.h), with documents counted from 1. The last of every
+// `every` documents is read, without the lines that mark documents.
 struct HeldOutLines {
   std::vector<std::string> corpora;
   uint64_t every = 0;
-  size_t most_lines = 0;  // of each corpus; 0: all
+  size_t most_lines = 0;  // per corpus; 0: all
 };
 
 // Throws kUsage for `every` below 2, and what find_corpus_files throws. `lines` must outlive the source.

@@ -80,9 +80,9 @@ class Questions {
 void read_answers(const std::string& path, std::vector<Question>& questions, EvalResult& result) {
   Predictions predictions(ByteSource(path), Predictions::form_of(path));
   for (size_t i = 0; i < questions.size(); ++i) {
-    const FoundPrediction* found = predictions.find(i, questions[i].question->id);
-    if (found != nullptr) questions[i].answer = found->text;
-    result.unanswered += found == nullptr;
+    const FoundPrediction* prediction = predictions.find(i, questions[i].question->id);
+    if (prediction != nullptr) questions[i].answer = prediction->text;
+    result.unanswered += prediction == nullptr;
   }
 }
 
@@ -92,10 +92,10 @@ std::vector<size_t> read_no_answer(const std::string& path, std::vector<Question
   for (size_t i = 0; i < questions.size(); ++i) places.emplace(questions[i].question->id, i);
   std::vector<size_t> order;
   for (const auto& [id, probability] : read_numbers_by_id(ByteSource(path))) {
-    const auto place = places.find(id);
-    if (place == places.end()) continue;
-    questions[place->second].no_answer = probability;
-    order.push_back(place->second);
+    const auto entry = places.find(id);
+    if (entry == places.end()) continue;
+    questions[entry->second].no_answer = probability;
+    order.push_back(entry->second);
   }
   if (order.size() != questions.size())
     throw Error(ErrorCode::kInput, path,
@@ -175,19 +175,19 @@ std::unique_ptr<Evaluation> evaluate_plain(const std::vector<Question>& question
 
 std::unique_ptr<Evaluation> evaluate_nullable(const std::vector<Question>& questions, NullableRules rules) {
   std::vector<NullableOutcome> outcomes;
-  std::vector<size_t> place(questions.size());
+  std::vector<size_t> outcome_of(questions.size());
   std::vector<bool> is_counted(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     const Question& each = questions[i];
     if (!each.question->is_labelled || each.has_failed) continue;
     is_counted[i] = true;
-    place[i] = outcomes.size();
+    outcome_of[i] = outcomes.size();
     outcomes.push_back({each.answer, {}, each.no_answer});
     for (const SquadAnswer& answer : each.question->answers) outcomes.back().golds.push_back(answer.text);
   }
   std::vector<size_t> order;
   for (const size_t i : rules.order) {
-    if (is_counted[i]) order.push_back(place[i]);
+    if (is_counted[i]) order.push_back(outcome_of[i]);
   }
   rules.order = std::move(order);
   return make_evaluation(outcomes, rules);

@@ -19,7 +19,7 @@ constexpr size_t kSquadWindowTokens = 384;
 // As in the papers: windows of 384 tokens, answers of at most 30 tokens, spans scored as they are.
 QuestionOptions squad_options();
 
-// What the questions of a context share, and no others of the files.
+// A number that the questions of a context share, and no others of the files.
 uint64_t context_group(size_t file, const SquadQuestion& question);
 
 struct QuestionSettings {
@@ -27,8 +27,8 @@ struct QuestionSettings {
   std::optional<RowPart> part = std::nullopt;  // with all questions of a context or none; none: all
   std::string predictions = {};                // a file; empty: a model answers
   std::string na_prob = {};                    // squad2, with predictions: a file of probabilities of "no answer"
-  // squad2: "no answer" is given when its score is above this. None: 1 for probabilities; 0 for a model, whose score is
-  // the logit of no answer minus that of the best span.
+  // squad2: the answer is "no answer" when its score is above this. None: 1 for probabilities; 0 for a model, whose
+  // score is the logit of no answer minus that of the best span.
   std::optional<double> no_answer_threshold = std::nullopt;
   QuestionOptions question = squad_options();
 };

@@ -25,7 +25,7 @@ bool PartPicker::takes(const RowKey& row) {
   return is_taken;
 }
 
-// Of the next unit.
+// Whether the next unit is held out.
 bool PartPicker::draw(const RowKey& row) {
   if (part_->folds == 0) return is_held_out(units_++);
   const auto number = static_cast<uint32_t>(strata_.size());
@@ -35,11 +35,10 @@ bool PartPicker::draw(const RowKey& row) {
   return holds_out;
 }
 
-// Of each stretch of as many units as there are folds each fold has one, in an order of its own: that of random
-// numbers.
+// Each fold gets one unit of every stretch of `folds` units; their order within a stretch is that of random numbers.
 size_t PartPicker::fold_of(const Stratum& stratum) const {
   const uint64_t stretch = stratum.units / part_->folds;
-  const size_t place = stratum.units % part_->folds;
+  const size_t position = stratum.units % part_->folds;
   const PhiloxKey key{static_cast<uint32_t>(part_->seed), static_cast<uint32_t>(part_->seed >> 32)};
   const auto number_of = [&](size_t i) {
     const PhiloxCounter at{static_cast<uint32_t>(stretch), static_cast<uint32_t>(stretch >> 32), stratum.number,
@@ -47,7 +46,7 @@ size_t PartPicker::fold_of(const Stratum& stratum) const {
     return std::pair(philox(at, key)[i % 4], i);
   };
   size_t fold = 0;
-  for (size_t i = 0; i < part_->folds; ++i) fold += number_of(i) < number_of(place);
+  for (size_t i = 0; i < part_->folds; ++i) fold += number_of(i) < number_of(position);
   return fold;
 }
 

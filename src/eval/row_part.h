@@ -10,23 +10,23 @@
 namespace deberta {
 
 struct RowPart {
-  double share = 0.1;  // of the rows that are held out, above 0 and at most .5
+  double share = 0.1;  // share of the rows held out, above 0 and at most .5
   uint64_t seed = 0;
-  size_t most_rows = 0;  // of both parts together, the first of the files; 0: all
+  size_t most_rows = 0;  // only the files' first rows, for both parts together; 0: all
   bool is_held_out = false;
   // Instead of a share: number `fold`, from 0, of so many folds, which together are all rows.
   size_t folds = 0, fold = 0;
 };
 
-// What decides with whom a row goes.
+// What decides which rows stay together.
 struct RowKey {
   std::optional<uint64_t> neighbours = {};  // what it shares with rows beside it and no others
   std::optional<std::string> group = {};    // what it shares with rows anywhere in the files: they stay together
-  std::string stratum = {};                 // of folds: each has as many rows of it as the others, but for one
+  std::string stratum = {};                 // folds: each gets the same number of rows of a stratum, or one more
 };
 
-// Counts the rows of files from the first one on. Of each 1 / share that follow each other one is held out, drawn from
-// the seed; of folds each has one of every stretch of a stratum. Rows that belong together count once.
+// Counts the rows of files from the first one on. In each run of 1 / share rows one is held out, drawn from the seed;
+// each fold has one of every stretch of a stratum. Rows that belong together count once.
 class PartPicker {
  public:
   explicit PartPicker(const std::optional<RowPart>& part) : part_(part) {}  // none: every row

@@ -119,7 +119,7 @@ void share_out(std::span<const Entity> entities, std::span<TaggedSentence> sente
   const std::vector<Offset> words = places_of(words_of(sentences));
   size_t begin = 0, next = 0;  // the first word of the sentence; the first entity that is not shared out
   for (TaggedSentence& sentence : sentences) {
-    std::vector<TaggedEntity>& found = sentence.tags.found.emplace();
+    std::vector<TaggedEntity>& tagged = sentence.tags.entities.emplace();
     const size_t end = begin + sentence.words.size();
     for (size_t first = begin; next < entities.size(); ++next) {
       const Offset& bytes = entities[next].bytes;
@@ -128,7 +128,7 @@ void share_out(std::span<const Entity> entities, std::span<TaggedSentence> sente
       size_t last = first;
       while (last + 1 < end && words[last].end < bytes.end) ++last;
       const bool is_whole = words[first].begin == bytes.begin && words[last].end == bytes.end;
-      found.push_back({entities[next].label, first - begin, is_whole ? last - begin : SIZE_MAX});
+      tagged.push_back({entities[next].label, first - begin, is_whole ? last - begin : SIZE_MAX});
     }
     begin = end;
   }

@@ -18,7 +18,7 @@ namespace deberta {
 
 struct TagSettings {
   std::vector<std::string> files;
-  std::optional<RowPart> part = std::nullopt;  // of sentences, with merges_sentences of documents; none: all
+  std::optional<RowPart> part = std::nullopt;  // counts sentences, with merges_sentences documents; none: all
   std::string predictions = {};                // a file; empty: a model answers
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
   WordLabel word_label = WordLabel::kFirst;
@@ -51,7 +51,7 @@ struct TaggedSentence {
   TagOutcome tags;             // predicted: none where there is an error
   std::optional<Error> error;  // it cannot be read or answered
 
-  std::string text() const;  // its words with spaces
+  std::string text() const;  // the words, joined by spaces
 };
 
 // What answer_tags() scores: all sentences of the files, and in `result` what is known before their metrics are. Throws

@@ -1,4 +1,4 @@
-// What a configuration and a head say together of the form of a model.
+// What a configuration and a head together say about the form of a model.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
-// The heads of models, a row for each: what it reads, what it answers, its tensors, and its names in the words of
-// others. Rooms ask the row, not which head it is. The code of a head stands elsewhere, a function in each place:
+// The heads of models, a row for each: what it reads, what it answers, its tensors, and the names that others give it.
+// Rooms ask the row, not which head it is. The code of a head is elsewhere, one function in each of:
 // engine/output_heads.cpp, train/model/heads.cpp, decode.
 // N rows that a head multiplies  C classes  D hidden  E embedding size  V vocabulary
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace deberta {
 
-// What a head has a row of logits for, and which of the last hidden states it makes that row from.
+// What a head has a row of logits for, and from which of the last hidden states it computes that row.
 enum class HeadReads {
   kNothing,         // the hidden states are the answer
   kSequences,       // each sequence: what ModelConfig::classifier_pooling makes of its tokens
@@ -47,14 +47,14 @@ enum class HeadInner {
 
 // What a head is trained for, by its class in `architectures` of config.json.
 struct HeadUse {
-  std::string_view ending;             // of that name, after "Deberta" or "DebertaV2"
+  std::string_view ending;             // of the class name, after "Deberta" or "DebertaV2"
   std::optional<bool> is_causal = {};  // what ModelConfig::is_causal must be; none: either
   std::string_view name = {};          // in messages, where it is not the head's own
   std::string_view what = {};          // for people: "a tagger of words"
   std::string_view task = {};          // in the words of servers and of the Hugging Face hub; may be empty
   bool is_task_of_hub = true;          // whether the hub lists that task
   std::string_view peft_task = {};     // task_type of an adapter; empty: peft has none
-  std::string_view verbs = {};         // that answer; empty: the classes decide (pipeline/requirements.cpp)
+  std::string_view verbs = {};         // verbs that answer; empty: the classes decide (pipeline/requirements.cpp)
   bool is_in_transformers = true;      // transformers computes such a head
   bool names_head = true;              // false: another head has the class too, and only the tensors tell
 
@@ -69,7 +69,7 @@ struct HeadFacts {
   HeadAnswers answers = HeadAnswers::kNothing;
   int64_t fixed_outputs = 0;  // columns of its logits that every such head has; 0: words, or as many as classes
   HeadInner inner = HeadInner::kNone;
-  Activation (*activation)(const ModelConfig&) = nullptr;  // of the inner layer; null without one
+  Activation (*activation)(const ModelConfig&) = nullptr;  // activation of the inner layer; null without one
   std::string_view served_as = {};                         // what servers call such a model: "token_classifier"
   std::span<const std::string_view> marks = {};            // tensors by which a file is known to have the head
   std::span<const TensorRow> tensors = {};
@@ -81,18 +81,18 @@ struct HeadFacts {
   bool takes_groups() const { return groups != HeadGroups::kNone; }
   bool has_classes() const { return answers == HeadAnswers::kClasses; }
   bool predicts_words() const { return answers == HeadAnswers::kWords; }
-  // Whether the largest number of a row is what the head says of it; along the other axis it is that of spans.
+  // Whether the largest number of a row is the answer for that row; for spans it is the largest along the other axis.
   bool chooses_by_row() const { return has_classes() || predicts_words(); }
 
-  // Hidden states side by side in a row that it multiplies.
+  // Hidden states side by side in a row that the head multiplies.
   int64_t states_per_row() const { return groups == HeadGroups::kFirstAndLast ? 2 : 1; }
-  // Columns of its logits, of a head with so many classes.
+  // Columns of the logits of a head with `classes` classes.
   int64_t outputs(const ModelConfig& config, int64_t classes) const;
 };
 
 const HeadFacts& facts_of(Head head);
 
-// Every head, in the order in which a file is asked for their marks: the first that has all of its own is the file's.
+// Every head, in the order in which a file is searched for their marks: the first with all its marks is the file's.
 std::span<const HeadFacts* const> all_heads();
 
 // The head that a class of config.json names; nullptr when it names none.
@@ -101,10 +101,10 @@ const HeadFacts* find_head(std::string_view architecture);
 // The use that the configuration names in `architectures`, else the first that fits it.
 const HeadUse& use_of(const HeadFacts& head, const ModelConfig& config);
 
-// Of any head, whatever the configuration; nullptr when no head has it.
+// The row of this tensor in any head, whatever the configuration; nullptr when no head has it.
 const TensorRow* find_head_tensor(std::string_view canonical_name);
 
-// Of a language model: an output table that is not the word table. transformers has no other name for it.
+// A language model's output table when it is not the word table. transformers has no other name for it.
 constexpr std::string_view kOutputTable = "cls.predictions.decoder.weight";
 
 }  // namespace deberta

@@ -33,7 +33,7 @@ KernelActivation to_kernel(Activation activation) {
       return KernelActivation::kLeakyRelu;
     case Activation::kLaplace:
       return KernelActivation::kLaplace;
-    case Activation::kOther:  // of a pooler that no head reads
+    case Activation::kOther:  // a pooler that no head reads may have it
       break;
   }
   return KernelActivation::kLinear;

@@ -20,7 +20,7 @@ struct TensorRow {
   Condition is_required = always;  // ... and must
   std::string_view key = {};       // the configuration key that decides it, for messages; may be empty
   std::string_view alias = {};     // another name in files (transformers' language-model head); may be empty
-  bool may_accompany = false;      // of a head: published files carry it beside another head, it is never unexpected
+  bool may_accompany = false;      // a head's tensor that published files carry beside another head: never unexpected
 };
 
 }  // namespace deberta

@@ -1,4 +1,4 @@
-// The steps of finding a model, in their order, and what is said when none of them leads anywhere.
+// The steps of finding a model, in their order, and the message when all of them fail.
 #include "deberta/find_model.h"
 
 #include <fmt/format.h>
@@ -42,12 +42,12 @@ std::vector<std::string> names_of_builtin(const std::string& folder) {
   return names;
 }
 
-// What to ask for instead of `name`: the nearest of the names there, else the first of them.
+// What to suggest instead of `name`: the nearest of the names there, else the first of them.
 std::string describe_others(std::string_view name, const std::vector<std::string>& there) {
   std::vector<std::string_view> whole(there.begin(), there.end());
   std::vector<std::string_view> last;  // "deberta-v3-small" may have been meant for "microsoft/deberta-v3-small"
   last.reserve(whole.size());
-  for (const std::string_view one : whole) last.push_back(one.substr(one.find_last_of("/:") + 1));
+  for (const std::string_view path : whole) last.push_back(path.substr(path.find_last_of("/:") + 1));
   std::string_view near = nearest_match(name, whole);
   if (near.empty()) {
     const std::string_view near_last = nearest_match(name.substr(name.find_last_of("/:") + 1), last);
@@ -69,17 +69,17 @@ std::vector<std::string> names_of(const std::vector<FoundModel>& models) {
 }
 
 std::vector<FoundModel> list_builtin(const ModelPlaces& places) {
-  std::vector<FoundModel> found;
+  std::vector<FoundModel> models;
   for (const std::string& folder : places.builtin) {
     for (const std::string& name : names_of_builtin(folder)) {
       std::string whole = fmt::format("{}:{}", kBuiltin, name);
       const bool is_hidden =
-          std::any_of(found.begin(), found.end(), [&](const auto& one) { return one.name == whole; });
-      if (!is_hidden) found.push_back({std::move(whole), fmt::format("{}/{}", folder, name)});
+          std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.name == whole; });
+      if (!is_hidden) models.push_back({std::move(whole), fmt::format("{}/{}", folder, name)});
     }
   }
-  std::sort(found.begin(), found.end(), [](const FoundModel& a, const FoundModel& b) { return a.name < b.name; });
-  return found;
+  std::sort(models.begin(), models.end(), [](const FoundModel& a, const FoundModel& b) { return a.name < b.name; });
+  return models;
 }
 
 std::string join_places(const std::vector<std::string>& folders) {
@@ -170,16 +170,16 @@ std::string find_model(const std::string& name, const ModelPlaces& places) {
 }
 
 std::vector<FoundModel> list_models(const ModelPlaces& places) {
-  std::vector<FoundModel> found = list_builtin(places);
+  std::vector<FoundModel> models = list_builtin(places);
   for (const std::string& repository : list_repositories(places.hub_cache)) {
     try {
       std::string path = find_snapshot(places.hub_cache, {.repository = repository});
-      if (is_deberta(path)) found.push_back({repository, std::move(path)});
+      if (is_deberta(path)) models.push_back({repository, std::move(path)});
     } catch (const Error&) {
-      // Half fetched, or not readable for this user: nobody asked for it by name, so it is not listed.
+      // Half fetched, or not readable for this user: it was not requested by name, so it is not listed.
     }
   }
-  return found;
+  return models;
 }
 
 }  // namespace deberta

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolderMark = "models--";
 constexpr std::string_view kSeparator = "--";
-constexpr size_t kMaxNameBytes = 96;  // of ORG and of NAME, as the hub has it
+constexpr size_t kMaxNameBytes = 96;  // ORG and NAME each, the hub's own limit
 constexpr size_t kCommitDigits = 40;
 constexpr size_t kMaxRefBytes = 1024;
 
@@ -145,18 +145,18 @@ std::string repository_folder(const std::string& cache, const std::string& repos
 }
 
 std::vector<std::string> list_repositories(const std::string& cache) {
-  std::vector<std::string> found;
-  if (cache.empty()) return found;
+  std::vector<std::string> repositories;
+  if (cache.empty()) return repositories;
   for (const std::string& folder : names_in(cache)) {
     if (!folder.starts_with(kFolderMark)) continue;
     std::string name = folder.substr(kFolderMark.size());
     const size_t separator = name.find(kSeparator);
     if (separator == std::string::npos) continue;
     name.replace(separator, kSeparator.size(), "/");
-    if (parse_hub_name(name)) found.push_back(name);
+    if (parse_hub_name(name)) repositories.push_back(name);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  std::sort(repositories.begin(), repositories.end());
+  return repositories;
 }
 
 std::string find_snapshot(const std::string& cache, const HubName& name) {

@@ -1,4 +1,4 @@
-// What a model's card says of it in its front matter: README.md of its folder, between two lines of ---.
+// What a model's card says about it in its front matter: README.md of its folder, between two lines of ---.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@ namespace deberta {
 // One line each; empty where the card does not say it.
 struct ModelCard {
   std::string license;  // as the hub names licences
-  std::string terms;    // of what the model was made from
+  std::string terms;    // licences of what the model was made from
   std::string limits;   // what it cannot do
 };
 

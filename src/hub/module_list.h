@@ -8,7 +8,7 @@ namespace deberta {
 
 struct ModuleEntry {
   std::string type;    // the name of the class
-  std::string kind;    // its last part: "Pooling"
+  std::string kind;    // last part of the type: "Pooling"
   std::string folder;  // in the folder of the model; empty: that folder itself
 };
 

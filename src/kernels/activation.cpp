@@ -84,7 +84,7 @@ double gelu_slope(double x) {
   return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * normal_density(x);
 }
 
-// Of x sigmoid(z): s + x z' s (1 - s), z' the slope of z. 1 - s is sigmoid(-z), without cancellation.
+// The slope of x sigmoid(z): s + x z' s (1 - s), z' the slope of z. 1 - s is sigmoid(-z), without cancellation.
 double gated_slope(double x, double z, double slope_of_z) {
   const double s = sigmoid(z);
   return s + x * slope_of_z * s * sigmoid(-z);

@@ -18,8 +18,8 @@
 
 namespace deberta {
 
-// One after the other for all sequences: [H, L, S] of the first, of the second, ... Times scale, terms unmasked,
-// probabilities before dropout. Null: not wanted. Reference only.
+// All sequences one after the other, each [H, L, S]. Times scale, terms unmasked, probabilities before dropout. Null:
+// not wanted. Reference only.
 struct AttentionScoreOutputs {
   float* c2c = nullptr;
   float* c2p = nullptr;  // zeros without the term
@@ -29,7 +29,7 @@ struct AttentionScoreOutputs {
 };
 
 struct AttentionParams {
-  Precision precision = Precision::kFp32;  // of q, k, v and out: fp32 or bf16
+  Precision precision = Precision::kFp32;  // q, k, v and out: fp32 or bf16
   HeadRows<const void> q, k, v;
   HeadRows<void> out;               // rows of queries
   size_t sequences = 0;             // B
@@ -46,7 +46,7 @@ struct AttentionParams {
   bool has_c2p = false;
   bool has_p2c = false;
   RelativeTable kr, qr;         // packed for these kernels; kr reversed
-  const RelLut* lut = nullptr;  // needed with a term, unless buckets are given
+  const RelLut* lut = nullptr;  // needed with a term, unless the call passes buckets
   // Given relative positions: bucket numbers b[L, S] for every sequence, at the query's position and the key:
   // row = clamp(b + R / 2, 0, R - 1).
   const int32_t* given_buckets_LS = nullptr;
@@ -74,8 +74,8 @@ struct AttentionParams {
   Parallel parallel = serial();
 };
 
-// Enough for any queries, positions up to the longest sequence, terms, masks and outputs: of the params it reads only
-// the starts, sizes, precision, lut and parallel. Linear in the longest sequence.
+// Enough for any queries, positions up to the longest sequence, terms, masks and outputs: it reads only the starts,
+// sizes, precision, lut and parallel of the params. Linear in the longest sequence.
 size_t attention_scratch_bytes(const KernelSet& kernels, const AttentionParams& params);
 
 // The implementation that runs: the reference for scores, given buckets with a term, averaged empty rows, head sizes

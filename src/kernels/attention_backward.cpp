@@ -97,7 +97,7 @@ struct Chosen {
 struct Plan {
   RelativeTableParams table;
   AttentionExtent extent{};
-  size_t table_bytes = 0;  // of all heads
+  size_t table_bytes = 0;  // all heads together
   size_t sum_count = 0;    // numbers of one table of one head
   size_t sums = 0, workers = 0, worker_bytes = 0, rounded = 0, size_bytes = 0;
 
@@ -271,12 +271,12 @@ void run_checked(const KernelSet& kernels, KernelLevel level, const Params& p, K
   WorstElement worst;
   const char* where = outputs[0].name;
   for (const Output& output : outputs) {
-    const WorstElement one = find_worst(output.count, columns, [&](size_t row, size_t column) {
+    const WorstElement output_worst = find_worst(output.count, columns, [&](size_t row, size_t column) {
       const float got = row_at(p.*output.rows, row, column / p.head_size)[column % p.head_size];
       return double{got} - double{output.expected[row * columns + column]};
     });
-    if (one.difference <= worst.difference) continue;  // a NaN is not less
-    worst = one;
+    if (output_worst.difference <= worst.difference) continue;  // a NaN is not less
+    worst = output_worst;
     where = output.name;
   }
   check.record(kOperation, worst.difference,

@@ -8,8 +8,9 @@
 //   dKr[r] = sum over all i, j with row(i-j) = r of G[i,j] q_i
 //   dQr[r] = sum over all i, j with row(i-j) = r of G[i,j] k_j
 // fp32 in and out, or q, k and v in bf16; sums in fp32, never an L x L buffer. The gradients of a sequence depend on it
-// alone; those of the tables are sums over the pack: of each of kGradientChunks runs of sequences, which `starts` alone
-// decides, in order, then of the runs in order. So threads never change a bit. Letters as in attention.h; D = H K
+// alone; those of the tables are summed over the pack, first in each of kGradientChunks runs of sequences, in order,
+// then over the runs in order; `starts` alone decides the runs. So threads never change a bit. Letters as in
+// attention.h; D = H K
 #pragma once
 #include "kernels/attention.h"
 #include "kernels/bf16.h"
@@ -43,7 +44,7 @@ struct AttentionBackwardOf {
   HeadRows<const Number> out;
   const float* lse_HT = nullptr;
 
-  HeadRows<const Number> dout;  // of queries, as are out and dq
+  HeadRows<const Number> dout;  // a row per query, as in out and dq
   HeadRows<Number> dq, dk, dv;  // zeros without an allowed key, or query
   HeadRows<Number> dkr, dqr;    // R rows of each term that there is
 
@@ -51,7 +52,7 @@ struct AttentionBackwardOf {
   Parallel parallel = serial();
 };
 
-// In bf16, q, k and v are those that the forward call in bf16 read, and are given as such instead of in fp32; `out` is
+// In bf16, q, k and v are those that the forward call in bf16 read, passed in bf16 instead of fp32; `out` is
 // what it wrote, widened. kr and qr are rounded to bf16 where that call's packed tables are.
 struct AttentionBackwardParams : AttentionBackwardOf<float> {
   Precision precision = Precision::kFp32;

@@ -20,9 +20,9 @@ struct AttentionDistances {
 // of the counter.
 struct AttentionDropout {
   uint32_t threshold;  // bytes below it are dropped; 0: none
-  float scale;         // of what is kept
+  float scale;         // factor of what is kept
   uint32_t key[2];
-  uint32_t last_words[2];  // of the counter
+  uint32_t last_words[2];  // last two words of the counter
 };
 
 // One sequence and one head. Numbers are fp32 or bf16, strides in elements.
@@ -34,8 +34,8 @@ struct AttentionTask {
   size_t q_stride, k_stride, v_stride, out_stride;
   bool is_bf16;
   size_t queries, keys, head_size;
-  const int32_t* positions;               // of the queries; null: 0, 1, ...
-  int64_t first_position, last_position;  // of any query
+  const int32_t* positions;               // position of each query; null: 0, 1, ...
+  int64_t first_position, last_position;  // least and greatest position of a query
   const void* kr;  // reversed rows of this head as attention_pack_table lays them out; null: no c2p
   const void* qr;  // null: no p2c
   size_t table_stride;
@@ -61,7 +61,7 @@ struct AttentionExtent {
 // All functions of one kernel get the extent that the scratch was sized for. `shared` belongs to a task, `own` to a
 // worker; 64-byte aligned, any contents. Blocks may run in any order and on any worker once all keys are prepared.
 struct AttentionKernel {
-  size_t block;  // queries, or keys, of a call; begins are multiples of it
+  size_t block;  // queries, or keys, per call; begins are multiples of it
   size_t (*shared_bytes)(const AttentionExtent& extent);
   size_t (*own_bytes)(const AttentionExtent& extent);
   void (*prepare_keys)(const AttentionTask& task, const AttentionExtent& extent, size_t begin, size_t end, void* shared,

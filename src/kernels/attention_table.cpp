@@ -27,7 +27,7 @@ void pack_columns(const RelativeTable& table, const HeadRows<const float>& rows,
     const size_t row = table.is_reversed ? table.rows - 1 - column : column;
     of_column[column - begin] = rows.data + rows.offset(row, head);
   }
-  if (table.has_pairs) {  // of whole vectors
+  if (table.has_pairs) {  // only for head sizes of whole vectors
     auto* pairs = reinterpret_cast<uint32_t*>(out);
     for (size_t k = 0; k < table.head_size; k += 2) {
       for (size_t column = begin; column < end; ++column) {

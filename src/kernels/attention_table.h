@@ -36,7 +36,7 @@ struct RelativeTable {
 };
 
 struct RelativeTableParams {
-  Precision precision = Precision::kFp32;  // of the attention that will read it
+  Precision precision = Precision::kFp32;  // precision of the attention that will read it
   size_t heads = 0;
   size_t head_size = 0;
   size_t rows = 0;

@@ -1,4 +1,4 @@
-// From the params of a call to its tasks.
+// Turns the params of a call into its tasks.
 #include "kernels/attention_task.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 namespace deberta {
 
-// Of sequence b.
+// Tokens of sequence b.
 inline size_t length_of(const int32_t* starts, size_t b) {
   return static_cast<size_t>(starts[b + 1] - starts[b]);
 }

@@ -54,7 +54,7 @@ constexpr Peaks kGoldenCove = peaks_of({.fma_256 = 32,
                                         .madd_512 = 64,
                                         .dp_bytes_512 = 256,
                                         .tile_int8 = 2048});
-// Of Zen 5 only the server models: some others have narrow multipliers.
+// Zen 5: only the server models, since some others have narrow multipliers.
 constexpr ProcessorKind kKinds[] = {
     {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x10, 0x1F}, .peaks = kZen4},
     {.name = "Zen 4", .vendor = "AuthenticAMD", .family = 0x19, .models = {0x60, 0xAF}, .peaks = kZen4},
@@ -133,12 +133,13 @@ KernelLevel level_for_heads(LevelSet usable, Operation operation, Precision prec
                             size_t head_size) {
   constexpr size_t kVector = 16;
   if (head_size % kVector != 0) return KernelLevel::kReference;
-  const auto takes = [&](KernelLevel one) {
-    return head_size % (2 * kVector) == 0 || !implementation(one).multiplies_pairs;
+  const auto takes = [&](KernelLevel candidate) {
+    return head_size % (2 * kVector) == 0 || !implementation(candidate).multiplies_pairs;
   };
   if (takes(level)) return level;
-  return last_level_up_to(level,
-                          [&](KernelLevel one) { return takes(one) && can_run(usable, operation, precision, one); });
+  return last_level_up_to(level, [&](KernelLevel candidate) {
+    return takes(candidate) && can_run(usable, operation, precision, candidate);
+  });
 }
 
 ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks) {
@@ -147,9 +148,9 @@ ChosenLevels fastest_levels(LevelSet usable, const Peaks& peaks) {
 }
 
 bool gains_speed(const ChosenLevels& levels, const Peaks& peaks, Precision precision) {
-  const auto speed = [&](Precision one) {
-    const KernelLevel level = levels[static_cast<size_t>(Operation::kGemm)][static_cast<size_t>(one)];
-    return product_speed(peaks, one, level);
+  const auto speed = [&](Precision operand) {
+    const KernelLevel level = levels[static_cast<size_t>(Operation::kGemm)][static_cast<size_t>(operand)];
+    return product_speed(peaks, operand, level);
   };
   return speed(precision) > kCloseRatio * speed(Precision::kFp32);
 }

@@ -148,7 +148,7 @@ std::vector<PackedWeights> convolution_pack(const KernelSet& kernels, const Conv
   if (runs_reference(kernels)) return {};
   const size_t part = shape.columns / shape.groups;
   const size_t depth = depth_of(shape);
-  std::vector<float> weight_NK(part * depth);  // of one group, k = w * part + c
+  std::vector<float> weight_NK(part * depth);  // one group, k = w * part + c
   std::vector<PackedWeights> packed;
   for (size_t group = 0; group < shape.groups; ++group) {
     const float* from = weight_DGW + group * part * depth;

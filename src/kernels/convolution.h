@@ -36,7 +36,7 @@ struct ConvolutionParams {
   size_t sequences = 0;             // B
   ConvolutionShape shape;
   const float* weight_DGW = nullptr;        // read by the reference and by `check`
-  const PackedWeights* packed_G = nullptr;  // as convolution_pack gave them; read above the reference
+  const PackedWeights* packed_G = nullptr;  // as convolution_pack returns them; the reference does not read them
   float* scratch = nullptr;                 // convolution_scratch_count() elements
   const float* bias_D = nullptr;
   KernelActivation activation = KernelActivation::kLinear;

@@ -2,7 +2,7 @@
 //   loss[r]       = log sum_v e^x[r,v] - x[r, label]
 //   gradient[r,v] = scale (e^x[r,v] / sum_u e^x[r,u] - [v = label])
 // The row's maximum is taken off before the exponentials; sums run in double, in one order. A row depends on itself
-// alone. A number that is none makes the loss one.
+// alone. A NaN in the row makes its loss NaN.
 // R rows  V classes
 #pragma once
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace deberta {
 
 struct CrossEntropyParams {
   const float* logits_RV = nullptr;
-  size_t stride = 0;  // elements between rows, of the gradient too; 0: V
+  size_t stride = 0;  // elements between rows, also of the gradient; 0: V
   size_t rows = 0;
   size_t classes = 0;
   const int32_t* labels_R = nullptr;

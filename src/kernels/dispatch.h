@@ -101,8 +101,8 @@ struct KernelSet {
   }
 };
 
-// An operation of a device, while it runs; of the host nothing happens. `operands`: that must lie in the device's
-// memory, or be null. Throws kInternal where one does not.
+// Marks an operation of a device while it runs; does nothing on the host. `operands`: pointers that must lie in the
+// device's memory, or be null. Throws kInternal where one does not.
 class OperationScope {
  public:
   OperationScope(const KernelSet& kernels, std::initializer_list<const void*> operands)

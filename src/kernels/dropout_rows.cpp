@@ -8,22 +8,22 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kBytes = 16;  // of one Philox call
+constexpr size_t kBytes = 16;  // per Philox call
 
-struct Place {
-  uint32_t sequence = 0;  // of this call
+struct RowCoordinates {
+  uint32_t sequence = 0;  // index in this call
   uint32_t position = 0;
 };
 
-Place place_of(const RowDropout& d, size_t row) {
-  Place place{.position = static_cast<uint32_t>(row)};
+RowCoordinates coordinates_of(const RowDropout& d, size_t row) {
+  RowCoordinates coordinates{.position = static_cast<uint32_t>(row)};
   if (d.starts != nullptr) {
     const int32_t* after = std::upper_bound(d.starts, d.starts + d.sequences + 1, static_cast<int32_t>(row));
-    place.sequence = static_cast<uint32_t>(after - d.starts - 1);
-    place.position = static_cast<uint32_t>(row) - static_cast<uint32_t>(after[-1]);
+    coordinates.sequence = static_cast<uint32_t>(after - d.starts - 1);
+    coordinates.position = static_cast<uint32_t>(row) - static_cast<uint32_t>(after[-1]);
   }
-  if (d.positions_T != nullptr) place.position = static_cast<uint32_t>(d.positions_T[row]);
-  return place;
+  if (d.positions_T != nullptr) coordinates.position = static_cast<uint32_t>(d.positions_T[row]);
+  return coordinates;
 }
 
 }  // namespace
@@ -38,26 +38,26 @@ void check_dropout(const RowDropout& d, size_t rows) {
 
 void dropout_row(const RowKernel* kernel, const RowDropout& d, size_t row, const float* x_D, float* y_D,
                  size_t columns) {
-  const Place place = place_of(d, row);
+  const RowCoordinates coordinates = coordinates_of(d, row);
   Dropout dropout = d.dropout;
   if (d.starts == nullptr) dropout.sequence_offset = 0;
   const uint32_t threshold = dropout.threshold();
   const auto scale = static_cast<float>(dropout.scale());
   if (kernel != nullptr && columns <= kMostDropped) {
-    const PhiloxCounter counter = dropout_counter(dropout, place.sequence, 1, 0, place.position, 0);
+    const PhiloxCounter counter = dropout_counter(dropout, coordinates.sequence, 1, 0, coordinates.position, 0);
     const PhiloxKey key = dropout_key(dropout);
     return kernel->drop({.dropout = {.threshold = threshold,
                                      .scale = scale,
                                      .key = {key[0], key[1]},
                                      .last_words = {counter[2], counter[3]}},
-                         .position = place.position,
+                         .position = coordinates.position,
                          .x_D = x_D,
                          .y_D = y_D,
                          .columns = columns});
   }
   for (size_t c = 0; c < columns; c += kBytes) {
     const auto block = static_cast<uint32_t>(c / kBytes);
-    const auto bytes = dropout_bytes(dropout, place.sequence, 1, 0, place.position, block);
+    const auto bytes = dropout_bytes(dropout, coordinates.sequence, 1, 0, coordinates.position, block);
     const size_t count = std::min(kBytes, columns - c);
     for (size_t b = 0; b < count; ++b) y_D[c + b] = x_D[c + b] * (bytes[b] < threshold ? 0.0f : scale);
   }

@@ -20,7 +20,7 @@ struct RowDropout {
   // share (b = 0 whatever the sequence_offset, i = the row), as the relative one.
   const int32_t* starts = nullptr;
   size_t sequences = 0;                  // B
-  const int32_t* positions_T = nullptr;  // of each row in its sequence; null: 0, 1, ...
+  const int32_t* positions_T = nullptr;  // position of each row in its sequence; null: 0, 1, ...
 
   bool is_on() const { return dropout.threshold() > 0; }
 };

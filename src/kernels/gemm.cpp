@@ -23,8 +23,8 @@ namespace deberta {
 namespace {
 
 constexpr size_t kMaxTile = size_t{32} * 32;  // that of AMX; 6 x 64 is smaller
-constexpr size_t kMaxRows = 96;               // of a block that is widened
-// Of a block of rows and the tiles that pass a block of k together: AMX.
+constexpr size_t kMaxRows = 96;               // in a block that is widened
+// Sums of a block of rows and of the tiles that pass a block of k together (AMX).
 constexpr size_t kMaxSums = size_t{256} * 32 * 12;
 constexpr size_t kStripsThatKeep = 4;  // a widened panel: with fewer, writing it takes longer than it saves
 constexpr size_t kBehindTile = 16;  // a head may begin within a vector: the epilogue reads that far past the last row
@@ -59,7 +59,7 @@ struct Work {
   const GemmKernel& kernel;
   PanelLayout layout;
   GemmFinishFunction finish;
-  GemmFinish shared{};  // of the epilogue
+  GemmFinish shared{};  // what every epilogue of the call reads
   bool is_scalar = false;
 
   size_t tile_width() const { return layout.width * kernel.panels; }
@@ -71,7 +71,7 @@ struct Work {
     return static_cast<const std::byte*>(p.a_MK) + element * element_bytes(p.weights.precision);
   }
   bool widens() const { return kernel.widen != nullptr; }
-  // Of k in a block, all about equal.
+  // Groups of k in a block; the blocks are about equal.
   size_t block_groups() const {
     if (kernel.block_groups == 0 || layout.groups == 0) return layout.groups;
     const size_t unit = kernel.unit / kernel.group;
@@ -158,7 +158,7 @@ void finish_tile(const Work& work, const float* sums, Span rows, size_t n, size_
   }
 }
 
-// Of a thread, on its stack: half a megabyte, so only where the kernel widens.
+// On a thread's stack: half a megabyte, so only where the kernel widens.
 struct WideScratch {
   alignas(64) std::byte rows[kMaxRows * kGemmBlockBytes];
   alignas(64) std::byte panel[64 * kGemmBlockBytes];
@@ -220,7 +220,7 @@ void compute_tile(const Work& work, GemmTile& t, Scratch& scratch) {
   scratch.is_due = false;
 }
 
-// Of a tile: later, beside the next one, where the kernel can do that and the columns lie in one piece.
+// A tile's epilogue: later, beside the next tile, where the kernel can do that and the columns lie in one piece.
 void finish_or_wait(const Work& work, const float* sums, Span rows, size_t n, size_t columns, Scratch& scratch) {
   const bool waits = work.kernel.runs_beside && !work.is_scalar && run_length(work, n, columns) == columns;
   if (!waits) return finish_tile(work, sums, rows, n, columns);
@@ -330,7 +330,7 @@ Work make_work(const GemmKernel& kernel, KernelLevel level, const GemmParams& p)
 struct Columns {
   const PackedWeights& weights;
   PanelLayout layout;
-  size_t panels;  // of a column of tiles
+  size_t panels;  // in a column of tiles
   size_t tiles, tasks;
 
   Columns(const GemmKernel& kernel, const PackedWeights& w, size_t block_rows, size_t workers)

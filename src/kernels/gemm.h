@@ -66,7 +66,7 @@ struct GemmParams {
   const Bf16* a_outliers_MO = nullptr;  // int8 with outliers
   size_t rows = 0;                      // M
   PackedWeights weights;
-  const PackedWeights* next = nullptr;  // of the product that follows, to be read ahead; may be null
+  const PackedWeights* next = nullptr;  // weights of the product that follows, to be read ahead; may be null
   const float* bias_N = nullptr;
   KernelActivation activation = KernelActivation::kLinear;
   const float* residual_MN = nullptr;  // may be c_MN itself; stride as c_MN's
@@ -89,8 +89,8 @@ inline size_t gemm_offset(const GemmParams& p, size_t row, size_t column) {
 
 // How an implementation wants rows to be split.
 struct GemmBlocking {
-  size_t strip_rows = 1;  // of a tile
-  size_t block_rows = 1;  // that stay in the second-level cache while the weights stream through
+  size_t strip_rows = 1;  // rows of a tile
+  size_t block_rows = 1;  // rows that stay in the second-level cache while the weights stream through
   // For each thread: with fewer, reading the weights once in each thread takes longer than the sums.
   size_t split_rows = 1;
 };

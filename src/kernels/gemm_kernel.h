@@ -6,7 +6,7 @@
 
 namespace deberta {
 
-constexpr size_t kGemmBlockBytes = 3072;  // of a row of a as tiles read it, in a block of k
+constexpr size_t kGemmBlockBytes = 3072;  // bytes of a row of a, as tiles read it, in a block of k
 
 // The epilogue of some rows of a tile, in this order: int8 sums to fp32, side product, bias, activation, residual.
 struct GemmFinish {
@@ -44,8 +44,8 @@ struct GemmTile {
   const void* a_MK;  // fp32, bf16 or u8; what `widen` wrote
   size_t a_stride;   // elements between rows of a
   size_t rows;       // 1 .. max_rows; no row beyond is read
-  size_t groups;     // of k, of the panel
-  size_t depth;      // of a in the block: it is read up to the end of its last group (not beyond with fp32 and AMX)
+  size_t groups;     // groups of k in the panel
+  size_t depth;      // k of a in the block; a is read up to the end of its last group (not beyond with fp32 and AMX)
   const void* panel;
   size_t panels;        // 1 .. GemmKernel::panels
   size_t panel_stride;  // bytes between them
@@ -78,11 +78,11 @@ struct GemmKernel {
   size_t panels;        // side by side in a tile, at most: a tile's width W is both multiplied
   size_t group;         // consecutive k side by side in a panel
   size_t unit;          // K is padded with zeros to a multiple of it, in elements
-  size_t max_rows;      // of a tile
+  size_t max_rows;      // in a tile
   size_t row_unit;      // rows are shared evenly among strips, in multiples of it
   size_t block_rows;    // rows that stay in the second-level cache while the panels stream through
   size_t split_rows;    // work is split by rows from this many per thread on: fewer cannot hide reading the weights
-  size_t block_groups;  // of k, that pass all rows before the next: a block of a panel stays in a cache; 0: all
+  size_t block_groups;  // groups of k that pass all rows before the next: a block of a panel stays in a cache; 0: all
   size_t block_tiles;   // tiles side by side that pass a block of k before the next
   size_t kept_bytes;  // a block of rows that is no larger stays in that cache: its tiles pass all k one after the other
   bool runs_beside;   // takes GemmTile::beside

@@ -11,7 +11,7 @@ const GemmPackKernel& gemm_pack_kernel(KernelLevel level);
 struct PanelLayout {
   size_t width = 1;    // outputs side by side
   size_t group = 1;    // consecutive k side by side
-  size_t groups = 0;   // of a panel, including padding
+  size_t groups = 0;   // in a panel, including padding
   size_t element = 4;  // bytes
 
   PanelLayout(Precision precision, KernelLevel level, size_t depth);

@@ -43,7 +43,7 @@ struct ImplementationRow {
   KernelLevel level;
   std::string_view name;  // as users type and read it
   Device device;
-  FeatureSet needs = 0;  // of the processor: those of the flags that its files are compiled with
+  FeatureSet needs = 0;  // processor features behind the flags that its files are compiled with
   // gemm also for convolution, through products in fp32; rows for all other operations, in every precision.
   ByPrecision<Getter<GemmKernel>> gemm = {};
   ByPrecision<Getter<AttentionKernel>> attention = {};

@@ -26,10 +26,10 @@ struct LayerNormGradientParams {
   const float* gamma_D = nullptr;
   float* dz_TD = nullptr;     // may be dy
   float* dx_TD = nullptr;     // null: not wanted
-  RowDropout dropout;         // of dx
+  RowDropout dropout;         // applied to dx
   float* dgamma_D = nullptr;  // null: not wanted
   float* dbeta_D = nullptr;
-  bool adds_weights = false;  // dgamma and dbeta to what is there
+  bool adds_weights = false;  // dgamma and dbeta are added to the existing values
   size_t rows = 0;
   size_t columns = 0;
   void* scratch = nullptr;  // layer_norm_gradient_scratch_bytes, 64-byte aligned, any contents

@@ -25,7 +25,7 @@ struct LinearGradientParams {
   size_t dy_stride = 0;         // elements between rows; 0: N
   const float* x_TK = nullptr;  // needed with dw, or with bf16 the next
   const Bf16* x_bf16_TK = nullptr;
-  size_t x_stride = 0;                      // of either; 0: K
+  size_t x_stride = 0;                      // stride of either x; 0: K
   const PackedWeights* packed_w = nullptr;  // transposed_weight(), packed; needed with dx
   size_t rows = 0;                          // T
   size_t outputs = 0;                       // N
@@ -35,7 +35,7 @@ struct LinearGradientParams {
   size_t dx_stride = 0;    // 0: K
   float* dw_NK = nullptr;
   float* db_N = nullptr;
-  // Whether what is there is added to: dx where several products read the same x, dw and db over micro-batches.
+  // Results are added to the existing values: dx where several products read the same x, dw and db over micro-batches.
   bool adds_dx = false;
   bool adds_weights = false;
 

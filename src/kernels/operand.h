@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-// Of an activation as matrix products and attention read it.
+// Bytes per element of an activation as matrix products and attention read it.
 inline size_t element_bytes(Precision precision) {
   if (precision == Precision::kFp32) return sizeof(float);
   return precision == Precision::kBf16 ? sizeof(Bf16) : sizeof(uint8_t);

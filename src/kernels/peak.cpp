@@ -98,12 +98,12 @@ double measure_read_bandwidth(const Parallel& parallel) {
   constexpr size_t kBytes = size_t{64} << 20;
   std::vector<std::vector<unsigned char>> blocks(parallel.workers);
   for (auto& block : blocks) block.assign(kBytes, 1);
-  std::vector<const void*> found(parallel.workers);
+  std::vector<const void*> positions(parallel.workers);
   double seconds = 1e9;
   for (int run = 0; run < kReadRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
     parallel_for(parallel, blocks.size(),
-                 [&](size_t task, size_t) { found[task] = std::memchr(blocks[task].data(), 0, kBytes); });
+                 [&](size_t task, size_t) { positions[task] = std::memchr(blocks[task].data(), 0, kBytes); });
     seconds = std::min(seconds, seconds_since(begin));
   }
   return static_cast<double>(kBytes * parallel.workers) / seconds;

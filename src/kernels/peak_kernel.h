@@ -5,7 +5,7 @@
 namespace deberta {
 
 struct PeakKernel {
-  double operations = 0;  // of one round
+  double operations = 0;  // in one round
   void (*run)(size_t rounds) = nullptr;
 };
 

@@ -42,7 +42,7 @@ void take_largest(const PoolingInput& in, size_t b, float* pooled_D, int32_t* la
     if (!in.counts(t)) continue;
     const float* h_D = in.row(t);
     for (size_t d = 0; d < in.columns; ++d) {
-      const bool is_largest = h_D[d] > pooled_D[d] || std::isnan(h_D[d]);  // a NaN stays, for whoever looks for one
+      const bool is_largest = h_D[d] > pooled_D[d] || std::isnan(h_D[d]);  // a NaN stays, so that it can be detected
       if (!is_largest) continue;
       pooled_D[d] = h_D[d];
       if (largest_D != nullptr) largest_D[d] = static_cast<int32_t>(t);
@@ -108,7 +108,7 @@ void pool_rows(const KernelSet& kernels, const PoolingInput& input, const Poolin
                const Parallel& parallel) {
   const OperationScope scope(
       kernels, {input.hidden_TD, input.mask_T, input.query_D, output.pooled_BD, output.weights_T, output.largest_BD});
-  const bool copies = input.pooling == RowPooling::kFirst;  // which is not worth a thread
+  const bool copies = input.pooling == RowPooling::kFirst;  // copying is not worth a thread
   parallel_for(copies ? serial() : parallel, input.sequences(), [&](size_t b, size_t) { pool_row(input, b, output); });
 }
 

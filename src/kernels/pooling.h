@@ -49,7 +49,7 @@ struct GroupPoolingParams {
   const float* hidden_TD = nullptr;
   size_t columns = 0;                     // D
   const int32_t* group_starts = nullptr;  // [N + 1], where the rows of each group begin in `rows`
-  const int32_t* rows = nullptr;          // of hidden_TD
+  const int32_t* rows = nullptr;          // rows of hidden_TD
   const int32_t* query_rows_N = nullptr;  // q of each group
   size_t groups = 0;                      // N
   double* weights = nullptr;              // a, room for one number of each of the rows

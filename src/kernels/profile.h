@@ -31,7 +31,7 @@ struct ProfileEntry {
 void start_profile();
 std::vector<ProfileEntry> stop_profile();
 
-// Of one call.
+// The size of one call.
 struct ProfileWork {
   size_t rows = 0;
   size_t workers = 0;

@@ -20,7 +20,7 @@ namespace deberta {
 
 // What must be known about the columns, from a calibration.
 struct Quantizer {
-  const float* reciprocal_K = nullptr;  // of the smoothing vector, 0 at outliers; null: ones (then no outliers)
+  const float* reciprocal_K = nullptr;  // 1 / smoothing vector, 0 at outliers; null: ones (then no outliers)
   const int32_t* outliers_O = nullptr;  // ascending columns
   size_t outliers = 0;                  // O
 };

@@ -69,7 +69,7 @@ void check_params(const RelLutParams& p) {
 }  // namespace
 
 int64_t reached_rows(const RelLutParams& params, int64_t longest) {
-  constexpr int64_t kUnit = 16;  // of a half: rows keep their pairs and lines
+  constexpr int64_t kUnit = 16;  // halves are multiples of it: rows keep their pairs and lines
   check_params(params);
   int64_t farthest = 0;
   for (int64_t t = 1; t < longest; ++t) farthest = std::max(farthest, std::abs(bucket_of(params, t)));

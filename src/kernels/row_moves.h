@@ -11,7 +11,7 @@ namespace deberta {
 
 struct RowMoveParams {
   const float* x = nullptr;
-  const int32_t* rows_N = nullptr;  // of the matrix that is read (scatter_rows: written); null: 0, 1, ...
+  const int32_t* rows_N = nullptr;  // row of the matrix that is read (scatter_rows: written); null: 0, 1, ...
   size_t rows = 0;                  // N
   size_t columns = 0;               // D
   float* y = nullptr;

@@ -46,14 +46,14 @@ int32_t sample_row(const RowKernel& kernel, const SampleIdsParams& p, size_t row
   if (!std::isfinite(total)) return -1;
   const double target = sample_uniform(p.key, p.samples_R[row], p.positions_R[row]) * total;
   double before = 0;
-  size_t found = p.classes - 1;
+  size_t id = p.classes - 1;
   for_each_piece(kernel, x_V, p.classes, shift, out, [&](size_t first, size_t count, double sum) {
     const bool is_here = before + sum > target;
-    if (is_here) found = first + search(piece, count, before, target);
+    if (is_here) id = first + search(piece, count, before, target);
     before += sum;
     return !is_here;
   });
-  return static_cast<int32_t>(found);
+  return static_cast<int32_t>(id);
 }
 
 }  // namespace

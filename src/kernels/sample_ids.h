@@ -18,8 +18,8 @@ struct SampleIdsParams {
   size_t classes = 0;
   uint64_t key = 0;
   const uint64_t* samples_R = nullptr;   // global number of the sample that a row belongs to
-  const int32_t* positions_R = nullptr;  // of the row within it
-  int32_t* ids_R = nullptr;              // -1 for a row without a number or with one that is none
+  const int32_t* positions_R = nullptr;  // position of the row within its sequence
+  int32_t* ids_R = nullptr;              // -1 for a row with a NaN or +infinity, or with -infinity alone
   Parallel parallel = serial();
 };
 

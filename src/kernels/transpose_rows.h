@@ -22,7 +22,7 @@ struct TransposeRowsParams {
   Bf16* rounded_TN = nullptr;  // null: not wanted; an odd N gets a zero behind each row
   size_t rounded_stride = 0;   // needed with it
   float* sums_N = nullptr;     // null: not wanted
-  bool adds_sums = false;      // to what is there
+  bool adds_sums = false;      // added to the existing values
   Parallel parallel = serial();
 };
 

@@ -142,9 +142,9 @@ std::string precision_note(const ChosenLevels& levels, const Choice& choice, Pre
   const KernelSet set{levels, nullptr};
   if (set.level_of(Operation::kGemm) == KernelLevel::kReference)
     return begin + "the reference computes every precision in the same way";
-  const auto figure = [&](Precision one) {
-    const KernelLevel level = set.level_of(Operation::kGemm, one);
-    return fmt::format("{} by {} {}", to_string(one), to_string(level), figure_of(choice, one, level));
+  const auto figure = [&](Precision operand) {
+    const KernelLevel level = set.level_of(Operation::kGemm, operand);
+    return fmt::format("{} by {} {}", to_string(operand), to_string(level), figure_of(choice, operand, level));
   };
   return begin + fmt::format("{}, {} {}", figure(precision), figure(Precision::kFp32), unit_of(choice));
 }

@@ -14,7 +14,7 @@
 namespace deberta::cli {
 namespace {
 
-constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // of 5 ms
+constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // 5 ms each
 
 template <class AnyMachine>
 auto& peak_in(AnyMachine& machine, Precision precision) {
@@ -51,9 +51,9 @@ Machine measure_machine(const KernelSet& kernels, ThreadPool& pool) {
 }
 
 Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& pool, Precision precision) {
-  const auto measure = [&](Precision one) {
-    const KernelLevel level = kernels.level_of(Operation::kGemm, one);
-    peak_in(machine, one) = sustained_peak(one, level, pool.parallel(), kPeakWindowSeconds);
+  const auto measure = [&](Precision operand) {
+    const KernelLevel level = kernels.level_of(Operation::kGemm, operand);
+    peak_in(machine, operand) = sustained_peak(operand, level, pool.parallel(), kPeakWindowSeconds);
   };
   measure(precision);
   if (attention_precision(precision) != precision) measure(attention_precision(precision));

@@ -22,7 +22,7 @@ struct Machine {
   double peak_bf16 = 0;
   double peak_int8 = 0;
   double read_bytes = 0;  // per second
-  Peaks peaks{};          // of every multiplier, used or not; operations per second
+  Peaks peaks{};          // every multiplier, used or not; operations per second
 
   double peak(Precision precision) const;
 };
@@ -36,7 +36,7 @@ Machine at_this_moment(Machine machine, const KernelSet& kernels, ThreadPool& po
 struct Work {
   double linear = 0;     // operations (cost/operations.h)
   double attention = 0;  // operations
-  double weights = 0;    // of the layers' products: read at least once
+  double weights = 0;    // bytes of the layers' weights: read at least once
 };
 Work work_of(const ModelConfig& config, const PassShape& shape);
 

@@ -26,7 +26,7 @@ double steady_seconds();  // from a clock that never goes back
 
 // For each piece of work, two warm-up runs (one if it takes all of `budget_s`), then timed runs until it has had
 // `budget_s` and `least_runs`. They take turns, the one with the least time so far next, so that a machine that slows
-// down slows all of them. `between` is told the work and the seconds of each timed run before the next one begins.
+// down slows all of them. `between` receives the work and the seconds of each timed run before the next one begins.
 // Throws Interrupted after Ctrl-C.
 std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<const std::function<void()>> works,
                                const std::function<void(size_t, double)>& between = {},

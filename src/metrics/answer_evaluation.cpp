@@ -36,13 +36,13 @@ class AnswerEvaluation final : public Evaluation {
       exact += scores_[unit].exact;
       f1 += scores_[unit].f1;
     }
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& name : metrics_) {
       if (name != "f1" && name != "exact_match")
         throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
-      found.push_back(percent_of(name, name == "f1" ? f1 : exact, units.size()));
+      results.push_back(percent_of(name, name == "f1" ? f1 : exact, units.size()));
     }
-    return found;
+    return results;
   }
 
  private:
@@ -53,9 +53,9 @@ class AnswerEvaluation final : public Evaluation {
 class NullableEvaluation final : public Evaluation {
  public:
   NullableEvaluation(const std::vector<NullableOutcome>& outcomes, const NullableRules& rules) {
-    std::vector<size_t> place(outcomes.size());  // of an outcome among the questions
+    std::vector<size_t> index_of(outcomes.size());  // index of each outcome among the questions
     for (size_t i = 0; i < outcomes.size(); ++i) {
-      place[i] = questions_.size();
+      index_of[i] = questions_.size();
       if (outcomes[i].predicted) questions_.push_back(score(outcomes[i], rules.threshold));
     }
     std::vector<size_t> order = rules.order;
@@ -64,7 +64,7 @@ class NullableEvaluation final : public Evaluation {
       std::iota(order.begin(), order.end(), size_t{0});
     }
     for (const size_t i : order) {
-      if (outcomes[i].predicted) order_.push_back(place[i]);
+      if (outcomes[i].predicted) order_.push_back(index_of[i]);
     }
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return questions_[a].no_answer < questions_[b].no_answer; });
@@ -74,18 +74,18 @@ class NullableEvaluation final : public Evaluation {
   size_t units() const override { return questions_.size(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     add(
-        units, "", [](const Question&) { return true; }, found);
+        units, "", [](const Question&) { return true; }, results);
     add(
-        units, "HasAns_", [](const Question& question) { return question.has_answer; }, found);
+        units, "HasAns_", [](const Question& question) { return question.has_answer; }, results);
     add(
-        units, "NoAns_", [](const Question& question) { return !question.has_answer; }, found);
+        units, "NoAns_", [](const Question& question) { return !question.has_answer; }, results);
     if (finds_thresholds_) {
-      add_best("best_exact", &AnswerScore::exact, units.size() == questions_.size(), found);
-      add_best("best_f1", &AnswerScore::f1, units.size() == questions_.size(), found);
+      add_best("best_exact", &AnswerScore::exact, units.size() == questions_.size(), results);
+      add_best("best_f1", &AnswerScore::f1, units.size() == questions_.size(), results);
     }
-    return found;
+    return results;
   }
 
  private:
@@ -93,7 +93,7 @@ class NullableEvaluation final : public Evaluation {
     bool has_answer = false;
     bool says_something = false;
     double no_answer = 0;
-    AnswerScore raw;      // of the answer as it was given
+    AnswerScore raw;      // score of the answer as predicted
     AnswerScore counted;  // with the threshold
   };
 
@@ -115,7 +115,7 @@ class NullableEvaluation final : public Evaluation {
 
   template <class IsCounted>
   void add(std::span<const uint32_t> units, const std::string& prefix, const IsCounted& is_counted,
-           std::vector<Metric>& found) const {
+           std::vector<Metric>& results) const {
     double exact = 0, f1 = 0;
     size_t total = 0;
     for (const uint32_t unit : units) {
@@ -125,15 +125,16 @@ class NullableEvaluation final : public Evaluation {
       f1 += question.counted.f1;
       ++total;
     }
-    found.push_back(percent_of(prefix + "exact", exact, total));
-    found.push_back(percent_of(prefix + "f1", f1, total));
-    found.push_back({prefix + "total", static_cast<double>(total)});
-    found.back().is_sampled = false;
+    results.push_back(percent_of(prefix + "exact", exact, total));
+    results.push_back(percent_of(prefix + "f1", f1, total));
+    results.push_back({prefix + "total", static_cast<double>(total)});
+    results.back().is_sampled = false;
   }
 
   // Over all questions: at first all count as answered with "no answer", then one after another counts as answered, the
   // most certain to have an answer first.
-  void add_best(const std::string& name, double AnswerScore::*score, bool is_wanted, std::vector<Metric>& found) const {
+  void add_best(const std::string& name, double AnswerScore::*score, bool is_wanted,
+                std::vector<Metric>& results) const {
     double current = 0;
     for (const Question& question : questions_) current += question.has_answer ? 0 : 1;
     double best = current, threshold = 0;
@@ -145,10 +146,10 @@ class NullableEvaluation final : public Evaluation {
         threshold = question.no_answer;
       }
     }
-    found.push_back(percent_of(name, best, questions_.size()));
-    found.back().is_sampled = false;
-    found.push_back({name + "_thresh", threshold});
-    found.back().is_sampled = false;
+    results.push_back(percent_of(name, best, questions_.size()));
+    results.back().is_sampled = false;
+    results.push_back({name + "_thresh", threshold});
+    results.back().is_sampled = false;
   }
 
   std::vector<Question> questions_;  // those with a prediction

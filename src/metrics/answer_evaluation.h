@@ -29,7 +29,7 @@ struct NullableOutcome {
 struct NullableRules {
   double threshold = 1;            // above it a question counts as answered with "no answer"
   bool finds_thresholds = false;   // look for the best ones
-  std::vector<size_t> order = {};  // in which equally sure questions are tried; empty: as given
+  std::vector<size_t> order = {};  // order of equally sure questions; empty: that of the outcomes
 };
 // exact, f1, total; the same over questions with an answer (HasAns_) and without one (NoAns_); best_exact,
 // best_exact_thresh, best_f1, best_f1_thresh. In per cent, except for totals and thresholds.

@@ -132,7 +132,7 @@ void check_labels_asked(const TaskRow& task, const AskedMetrics& asked) {
     refuse_asked("positive_label", "expected a metric of one class or a threshold, got none",
                  {{"name f1, precision, recall or another with {}", "metrics"}, {"ask for {}", "best_threshold"}});
   if (is_needed && !task.labels.empty() && positive_label_of(task, asked).empty())
-    refuse_without_positive(TaskLabels(task).names());  // of other tasks the plan knows them
+    refuse_without_positive(TaskLabels(task).names());  // for other tasks the plan knows the labels
 }
 
 size_t label_named(const TaskLabels& labels, const std::string& name, const char* argument) {
@@ -141,7 +141,7 @@ size_t label_named(const TaskLabels& labels, const std::string& name, const char
                fmt::format("expected one of the labels {}, got {}", fmt::join(labels.names(), ", "), quote_json(name)));
 }
 
-// By label: its number, or its place in the given order.
+// By label: its number, or its place in `label_order`.
 std::vector<double> numbers_of_labels(const TaskLabels& labels, const std::vector<std::string>& order) {
   const auto refuse = [&](const std::string& got) {
     refuse_asked("label_order", fmt::format("expected the labels {} in their order, the lowest first, got {}",
@@ -153,10 +153,10 @@ std::vector<double> numbers_of_labels(const TaskLabels& labels, const std::vecto
     if (!number || !std::isfinite(*number)) refuse("none, and they are not all numbers");
     numbers[label] = *number;
   }
-  for (size_t place = 0; place < order.size(); ++place) {
-    double& number = numbers[label_named(labels, order[place], "label_order")];
-    if (number >= 0) refuse(order[place] + " twice");
-    number = static_cast<double>(place);
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    double& number = numbers[label_named(labels, order[rank], "label_order")];
+    if (number >= 0) refuse(order[rank] + " twice");
+    number = static_cast<double>(rank);
   }
   if (!order.empty() && order.size() < labels.size()) refuse(fmt::format("{}", fmt::join(order, ", ")));
   return numbers;

@@ -22,10 +22,10 @@ std::vector<uint32_t> draw_units(size_t units, uint64_t seed, size_t sample) {
 }
 
 double percentile(std::span<const double> sorted, double fraction) {
-  const double place = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
+  const double position = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
   if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
 std::vector<Metric> evaluate(const Evaluation& evaluation, const BootstrapRules& rules) {

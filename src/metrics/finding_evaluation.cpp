@@ -51,7 +51,7 @@ class FindingEvaluation final : public Evaluation {
   size_t units() const override { return classes_->units(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    std::vector<Metric> found = classes_->metrics(units);
+    std::vector<Metric> results = classes_->metrics(units);
     KindScores scores;
     size_t false_positives = 0, false_negatives = 0;
     for (const uint32_t row : units) {
@@ -60,21 +60,21 @@ class FindingEvaluation final : public Evaluation {
       false_negatives += outcomes_.is_finding[row] && !outcomes_.is_reported[row];
     }
     scores.sort();
-    add("false_positive_rate", share(false_positives, scores.benign.size()), kNoBenign, found);
-    add("false_negative_rate", share(false_negatives, scores.findings.size()), kNoFindings, found);
-    for (const double rate : rates_) add_rate(rate, scores, found);
-    return found;
+    add("false_positive_rate", share(false_positives, scores.benign.size()), kNoBenign, results);
+    add("false_negative_rate", share(false_negatives, scores.findings.size()), kNoFindings, results);
+    for (const double rate : rates_) add_rate(rate, scores, results);
+    return results;
   }
 
  private:
   static constexpr const char* kNoBenign = "not defined: no row is benign";
   static constexpr const char* kNoFindings = "not defined: no row is a finding";
 
-  static void add(std::string name, std::optional<double> value, std::string note, std::vector<Metric>& found) {
-    found.push_back({std::move(name), value, value ? std::string() : std::move(note)});
+  static void add(std::string name, std::optional<double> value, std::string note, std::vector<Metric>& results) {
+    results.push_back({std::move(name), value, value ? std::string() : std::move(note)});
   }
 
-  static void add_rate(double rate, const KindScores& scores, std::vector<Metric>& found) {
+  static void add_rate(double rate, const KindScores& scores, std::vector<Metric>& results) {
     const size_t benign = scores.benign.size();
     const auto name = [&](const char* metric) { return fmt::format("{}@{}", metric, rate); };
     std::optional<double> threshold;
@@ -83,19 +83,19 @@ class FindingEvaluation final : public Evaluation {
       threshold = scores.threshold(static_cast<size_t>(std::floor(rate * static_cast<double>(benign) + 1e-9)));
       note = "not defined: no row scores higher than the benign rows that may not be reported";
     }
-    add(name("threshold"), threshold, note, found);
+    add(name("threshold"), threshold, note, results);
     if (threshold && rate * static_cast<double>(benign) < 1)
-      found.back().note =
+      results.back().note =
           fmt::format("{} benign rows cannot show a rate of {}: none of them is reported", benign, rate);
     const auto reported = [&](const std::vector<double>& kind) -> std::optional<size_t> {
       if (!threshold) return std::nullopt;
       return count_from(kind, *threshold);
     };
     const auto positives = reported(scores.benign), caught = reported(scores.findings);
-    add(name("false_positive_rate"), positives ? share(*positives, benign) : std::nullopt, note, found);
+    add(name("false_positive_rate"), positives ? share(*positives, benign) : std::nullopt, note, results);
     const size_t findings = scores.findings.size();
     add(name("false_negative_rate"), caught ? share(findings - *caught, findings) : std::nullopt,
-        findings == 0 ? kNoFindings : note, found);
+        findings == 0 ? kNoFindings : note, results);
   }
 
   std::unique_ptr<Evaluation> classes_;

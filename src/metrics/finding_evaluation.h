@@ -8,7 +8,7 @@
 namespace deberta {
 
 struct FindingOutcomes {
-  std::vector<double> scores;     // of each row: how sure the model is of a finding
+  std::vector<double> scores;     // per row: how sure the model is of a finding
   std::vector<bool> is_finding;   // what the row is
   std::vector<bool> is_reported;  // the class that the model scores highest is a finding
 };

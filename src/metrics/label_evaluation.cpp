@@ -26,7 +26,7 @@ constexpr const char* kNoRows = "no rows";
 constexpr const char* kConstant = "not defined: all values are the same";
 constexpr const char* kOneClass = "not defined: all rows and all answers are of one class";
 
-// Of rows that are there.
+// `rows` must not be empty.
 double mean_loss(const std::vector<double>& losses, std::span<const uint32_t> rows) {
   double sum = 0;
   for (const uint32_t row : rows) sum += losses[row];
@@ -53,19 +53,19 @@ class ClassEvaluation final : public Evaluation {
       gold.push_back(outcomes_.gold[row]);
       predicted.push_back(outcomes_.predicted[row]);
     }
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& name : metrics_) {
       if (name == "exact_match")
-        found.push_back(defined_or(name, exact_match(units), kNoRows));
+        results.push_back(defined_or(name, exact_match(units), kNoRows));
       else if (name == "log_loss" && !rows.empty())
-        found.push_back({name, mean_loss(outcomes_.losses, rows)});
+        results.push_back({name, mean_loss(outcomes_.losses, rows)});
       else if ((name == "roc_auc" || name == "average_precision") && !rows.empty())
-        found.push_back(of_scores(name, rows, gold));
+        results.push_back(of_scores(name, rows, gold));
       else
-        found.push_back(metric(name, gold, predicted));
+        results.push_back(metric(name, gold, predicted));
     }
-    if (outcomes_.genre_names.size() > 1) add_genres(rows, gold, predicted, found);
-    return found;
+    if (outcomes_.genre_names.size() > 1) add_genres(rows, gold, predicted, results);
+    return results;
   }
 
  private:
@@ -119,7 +119,7 @@ class ClassEvaluation final : public Evaluation {
     return static_cast<double>(right) / static_cast<double>(units.size());
   }
 
-  void add_genres(std::span<const uint32_t> rows, Classes gold, Classes predicted, std::vector<Metric>& found) const {
+  void add_genres(std::span<const uint32_t> rows, Classes gold, Classes predicted, std::vector<Metric>& results) const {
     std::vector<std::vector<int32_t>> gold_of(outcomes_.genre_names.size()), predicted_of(outcomes_.genre_names.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       const size_t genre = outcomes_.genres[rows[i]];
@@ -127,8 +127,8 @@ class ClassEvaluation final : public Evaluation {
       predicted_of[genre].push_back(predicted[i]);
     }
     for (size_t genre = 0; genre < gold_of.size(); ++genre) {
-      found.push_back(defined_or("accuracy/" + outcomes_.genre_names[genre],
-                                 accuracy(gold_of[genre], predicted_of[genre]), kNoRows));
+      results.push_back(defined_or("accuracy/" + outcomes_.genre_names[genre],
+                                   accuracy(gold_of[genre], predicted_of[genre]), kNoRows));
     }
   }
 
@@ -158,25 +158,25 @@ class ScoreEvaluation final : public Evaluation {
       predicted.push_back(outcomes_.predicted[row]);
     }
     const auto linear = pearson(gold, predicted), by_rank = spearman(gold, predicted);
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& name : metrics_) {
       if (gold.empty())
-        found.push_back({name, std::nullopt, kNoRows});
+        results.push_back({name, std::nullopt, kNoRows});
       else if (name == "pearson")
-        found.push_back(defined_or(name, linear, kConstant));
+        results.push_back(defined_or(name, linear, kConstant));
       else if (name == "spearmanr")
-        found.push_back(defined_or(name, by_rank, kConstant));
+        results.push_back(defined_or(name, by_rank, kConstant));
       else if (name == "combined_score")
-        found.push_back(
+        results.push_back(
             defined_or(name, linear && by_rank ? std::optional((*linear + *by_rank) / 2) : std::nullopt, kConstant));
       else if (name == "mse")
-        found.push_back({name, mean_squared_error(gold, predicted)});
+        results.push_back({name, mean_squared_error(gold, predicted)});
       else if (name == "quadratic_weighted_kappa")
-        found.push_back(defined_or(name, quadratic_weighted_kappa(rounded(gold), rounded(predicted)), kConstant));
+        results.push_back(defined_or(name, quadratic_weighted_kappa(rounded(gold), rounded(predicted)), kConstant));
       else
         refuse(name);
     }
-    return found;
+    return results;
   }
 
  private:
@@ -184,32 +184,32 @@ class ScoreEvaluation final : public Evaluation {
   std::vector<std::string> metrics_;
 };
 
-// Of several targets.
+// Scores of several targets.
 class ScoresEvaluation final : public Evaluation {
  public:
   ScoresEvaluation(std::vector<ScoreOutcomes> outcomes, std::vector<std::string> names,
                    const std::vector<std::string>& metrics)
       : names_(std::move(names)), metrics_(metrics) {
-    for (ScoreOutcomes& one : outcomes) targets_.emplace_back(std::move(one), metrics);
+    for (ScoreOutcomes& outcome : outcomes) targets_.emplace_back(std::move(outcome), metrics);
   }
 
   size_t units() const override { return targets_.front().units(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    std::vector<Metric> found, of_targets;
+    std::vector<Metric> results, of_targets;
     for (size_t t = 0; t < targets_.size(); ++t) {
       for (Metric& metric : targets_[t].metrics(units)) {
         metric.name += "_" + names_[t];
         of_targets.push_back(std::move(metric));
       }
     }
-    for (size_t m = 0; m < metrics_.size(); ++m) found.push_back(mean_of(m, of_targets));
-    found.insert(found.end(), of_targets.begin(), of_targets.end());
-    return found;
+    for (size_t m = 0; m < metrics_.size(); ++m) results.push_back(mean_of(m, of_targets));
+    results.insert(results.end(), of_targets.begin(), of_targets.end());
+    return results;
   }
 
  private:
-  // Of that metric of each target; not defined where one is not.
+  // The mean of that metric over the targets; undefined where one of them is.
   Metric mean_of(size_t number, const std::vector<Metric>& of_targets) const {
     double sum = 0;
     for (size_t i = number; i < of_targets.size(); i += metrics_.size()) {
@@ -243,24 +243,24 @@ class ClassSetEvaluation final : public Evaluation {
       add(outcomes_.gold[row], outcomes_.predicted[row], counts);
       equal += outcomes_.gold[row] == outcomes_.predicted[row];
     }
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& metric : metrics_) {
       const std::string name = with_beta(metric, beta_);
       const double beta = name == metric ? 1 : beta_;
       if (units.empty())
-        found.push_back({name, std::nullopt, kNoRows});
+        results.push_back({name, std::nullopt, kNoRows});
       else if (metric == "accuracy")
-        found.push_back({name, static_cast<double>(equal) / static_cast<double>(units.size())});
+        results.push_back({name, static_cast<double>(equal) / static_cast<double>(units.size())});
       else if (metric == "f1_micro" || metric == "f_beta_micro")
-        found.push_back({name, micro(counts, beta)});
+        results.push_back({name, micro(counts, beta)});
       else if (metric == "f1_macro" || metric == "f_beta_macro")
-        found.push_back(defined_or(name, macro(counts, beta), "not defined: no class occurs"));
+        results.push_back(defined_or(name, macro(counts, beta), "not defined: no class occurs"));
       else if (metric == "log_loss")
-        found.push_back({name, mean_loss(outcomes_.losses, units)});
+        results.push_back({name, mean_loss(outcomes_.losses, units)});
       else
         refuse(metric);
     }
-    return found;
+    return results;
   }
 
  private:
@@ -284,15 +284,16 @@ class ClassSetEvaluation final : public Evaluation {
   }
   static double micro(const std::vector<Counts>& counts, double beta) {
     Counts sum;
-    for (const Counts& one : counts) sum = {sum.both + one.both, sum.gold + one.gold, sum.predicted + one.predicted};
+    for (const Counts& count : counts)
+      sum = {sum.both + count.both, sum.gold + count.gold, sum.predicted + count.predicted};
     return f_of(sum, beta);
   }
   static std::optional<double> macro(const std::vector<Counts>& counts, double beta) {
     double sum = 0;
     size_t classes = 0;
-    for (const Counts& one : counts) {
-      if (one.gold + one.predicted == 0) continue;
-      sum += f_of(one, beta);
+    for (const Counts& count : counts) {
+      if (count.gold + count.predicted == 0) continue;
+      sum += f_of(count, beta);
       ++classes;
     }
     return classes == 0 ? std::nullopt : std::optional(sum / static_cast<double>(classes));

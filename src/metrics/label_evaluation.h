@@ -17,8 +17,8 @@ struct ClassOutcomes {
   // Index into `genre_names` for each row; empty if the file has no genres.
   std::vector<uint32_t> genres;
   std::vector<std::string> genre_names;
-  std::vector<double> losses = {};  // of each row, for log_loss
-  std::vector<double> scores = {};  // of the positive class, for roc_auc and average_precision
+  std::vector<double> losses = {};  // per row, for log_loss
+  std::vector<double> scores = {};  // score of the positive class, for roc_auc and average_precision
 };
 struct ScoreOutcomes {
   std::vector<double> gold, predicted;
@@ -32,7 +32,7 @@ struct ClassSetOutcomes {
 // What the metrics of classes go by.
 struct MetricRules {
   int32_t positive = 1;                    // the class of f1, f_beta, precision and recall
-  double beta = 1;                         // of f_beta
+  double beta = 1;                         // beta of f_beta
   std::vector<double> class_numbers = {};  // by class, for quadratic_weighted_kappa
 };
 
@@ -47,7 +47,7 @@ std::unique_ptr<Evaluation> make_evaluation(ClassOutcomes outcomes, std::vector<
 std::unique_ptr<Evaluation> make_evaluation(ScoreOutcomes outcomes, std::vector<std::string> metrics);
 std::unique_ptr<Evaluation> make_evaluation(ClassSetOutcomes outcomes, std::vector<std::string> metrics,
                                             MetricRules rules = {});
-// Of several scores of the same rows: the mean of each metric over them, then "pearson_NAME" and so on of each.
+// For several scores of the same rows: the mean of each metric, then "pearson_NAME" and so on for each score.
 std::unique_ptr<Evaluation> make_evaluation(std::vector<ScoreOutcomes> outcomes, std::vector<std::string> names,
                                             const std::vector<std::string>& metrics);
 

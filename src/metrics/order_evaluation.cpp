@@ -57,22 +57,22 @@ class OrderEvaluation final : public Evaluation {
       ++counted;
       std::ranges::transform(sums, values_[unit], sums.begin(), std::plus());
     }
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (size_t m = 0; m < metrics_.size(); ++m) {
       std::optional<double> mean;
       if (counted > 0) mean = sums[m] / static_cast<double>(counted);
-      found.push_back({metrics_[m], mean});
+      results.push_back({metrics_[m], mean});
     }
     const size_t without = units.size() - counted;
-    if (without > 0 && !found.empty())
-      found.front().note =
+    if (without > 0 && !results.empty())
+      results.front().note =
           fmt::format("{} of {} queries have no relevant document and are not counted", without, units.size());
-    return found;
+    return results;
   }
 
  private:
   std::vector<std::string> metrics_;
-  std::vector<std::vector<double>> values_;  // of each query, by metric; empty: no document is relevant
+  std::vector<std::vector<double>> values_;  // by query, then by metric; empty: no document is relevant
 };
 
 }  // namespace

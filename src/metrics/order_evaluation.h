@@ -11,17 +11,18 @@
 
 namespace deberta {
 
-// Of a query.
+// The documents of one query.
 struct OrderOutcome {
-  std::vector<double> relevance, scores;  // of each document; 0: it is not relevant
+  std::vector<double> relevance, scores;  // per document; relevance 0: not relevant
 };
 
-// The relevance of the documents, the highest score first. Of equal scores the least relevant comes first, so that
+// The relevance of the documents, the highest score first. Among equal scores the least relevant comes first, so that
 // nothing is won by the order of a file.
 std::vector<double> relevance_by_score(const OrderOutcome& query);
 
-// Of relevance by rank, with a document that is relevant. DCG@k as a share of that of the best order; 1 / rank of the
-// first relevant one, 0 below rank k; the mean over the relevant ones of the share of such documents down to each.
+// `by_rank`: relevance by rank, of at least one relevant document. DCG@k as a share of that of the best order; 1 / rank
+// of the first relevant one, 0 below rank k; the mean over the relevant ones of the share of such documents down to
+// each.
 double ndcg(std::span<const double> by_rank, size_t k);
 double reciprocal_rank(std::span<const double> by_rank, size_t k);
 double precision_by_rank(std::span<const double> by_rank);

@@ -30,15 +30,18 @@ class PieceEvaluation final : public Evaluation {
       all.words += outcomes_[unit].words;
     }
     const bool is_masked = predicted_ == PredictedPieces::kMasked;
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& name : metrics_)
-      found.push_back({name, value_of(name, all), all.pieces > 0 ? "" : is_masked ? "no masked pieces" : "no pieces"});
+      results.push_back({name, value_of(name, all),
+                         all.pieces > 0 ? ""
+                         : is_masked    ? "no masked pieces"
+                                        : "no pieces"});
     const auto count = [&](const char* name, size_t value) {
-      found.push_back({.name = name, .value = static_cast<double>(value), .is_sampled = false});
+      results.push_back({.name = name, .value = static_cast<double>(value), .is_sampled = false});
     };
     count(is_masked ? "masked_pieces" : "pieces", all.pieces);
     if (!is_masked) count("words", all.words);
-    return found;
+    return results;
   }
 
  private:
@@ -60,17 +63,17 @@ class PieceEvaluation final : public Evaluation {
 
 std::vector<size_t> draw_masks(const Encoding& text, double share, uint64_t seed, uint64_t number) {
   const PhiloxKey key{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  const auto bits_of = [&](size_t place) {
-    return philox({static_cast<uint32_t>(place / 4), static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32),
-                   kMaskStream},
-                  key)[place % 4];
+  const auto bits_of = [&](size_t position) {
+    return philox({static_cast<uint32_t>(position / 4), static_cast<uint32_t>(number),
+                   static_cast<uint32_t>(number >> 32), kMaskStream},
+                  key)[position % 4];
   };
   std::vector<size_t> places, masks;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.is_special[i] == 0) places.push_back(i);
   }
-  for (const size_t place : places) {
-    if (static_cast<double>(bits_of(place)) < share * 4294967296.0) masks.push_back(place);
+  for (const size_t position : places) {
+    if (static_cast<double>(bits_of(position)) < share * 4294967296.0) masks.push_back(position);
   }
   if (masks.empty() && !places.empty()) masks.push_back(places[uint64_t{bits_of(0)} * places.size() >> 32]);
   return masks;

@@ -15,12 +15,12 @@ namespace deberta {
 // position; when none is drawn, one. Positions in order, special tokens excluded. The same on every machine.
 std::vector<size_t> draw_masks(const Encoding& text, double share, uint64_t seed, uint64_t number);
 
-// Of one text.
+// The outcome of one text.
 struct PieceOutcome {
   double log_probability = 0;  // natural logarithm, summed over the predicted pieces
   size_t pieces = 0;           // predicted
-  size_t right = 0;            // whose likeliest prediction is the piece itself
-  size_t words = 0;            // that the pieces spell, where all of them are predicted
+  size_t right = 0;            // pieces whose likeliest prediction is the piece itself
+  size_t words = 0;            // words that the pieces spell, where all of them are predicted
 };
 
 enum class PredictedPieces {

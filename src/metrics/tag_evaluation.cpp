@@ -58,28 +58,28 @@ class TagEvaluation final : public Evaluation {
       right += sentence.right;
     }
     for (const Counts& counts : by_type) all.add(counts);
-    std::vector<Metric> found;
+    std::vector<Metric> results;
     for (const std::string& name : metrics_) {
       if (words == 0)
-        found.push_back({name, std::nullopt, "no words"});
+        results.push_back({name, std::nullopt, "no words"});
       else if (name == "accuracy" && !has_tags_)
-        found.push_back({name, std::nullopt, "entities, no tags of words"});
+        results.push_back({name, std::nullopt, "entities, no tags of words"});
       else
-        found.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags()}
-                                           : Metric{name, value_of(name, all)});
+        results.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags()}
+                                             : Metric{name, value_of(name, all)});
     }
     for (const auto& [type, number] : numbers_) {
       for (const char* name : {"precision", "recall", "f1"})
-        found.push_back({fmt::format("{}/{}", name, type), value_of(name, by_type[number])});
-      found.push_back({"support/" + type, static_cast<double>(by_type[number].gold)});
-      found.back().is_sampled = false;
+        results.push_back({fmt::format("{}/{}", name, type), value_of(name, by_type[number])});
+      results.push_back({"support/" + type, static_cast<double>(by_type[number].gold)});
+      results.back().is_sampled = false;
     }
-    return found;
+    return results;
   }
 
  private:
   struct Sentence {
-    std::vector<std::pair<uint32_t, Counts>> counts;  // of the types that occur in it
+    std::vector<std::pair<uint32_t, Counts>> counts;  // by type, for those that occur in the sentence
     uint64_t words = 0;
     uint64_t right = 0;
   };
@@ -91,7 +91,7 @@ class TagEvaluation final : public Evaluation {
     };
     const std::vector<TaggedEntity> gold = tagged_entities(outcome.gold, set),
                                     predicted =
-                                        outcome.found ? *outcome.found : tagged_entities(outcome.predicted, set);
+                                        outcome.entities ? *outcome.entities : tagged_entities(outcome.predicted, set);
     for (const TaggedEntity& entity : gold) ++of(entity).gold;
     // Both are in the order of their words.
     size_t at = 0;
@@ -100,10 +100,10 @@ class TagEvaluation final : public Evaluation {
       while (at < gold.size() && gold[at].first < entity.first) ++at;
       if (at == gold.size() || gold[at] != entity) continue;
       ++of(entity).both;
-      if (!outcome.found) compare_tags(outcome, entity);
+      if (!outcome.entities) compare_tags(outcome, entity);
     }
     Sentence sentence{{counts.begin(), counts.end()}, outcome.gold.size(), 0};
-    has_tags_ = has_tags_ && !outcome.found;
+    has_tags_ = has_tags_ && !outcome.entities;
     for (size_t i = 0; i < outcome.predicted.size(); ++i) sentence.right += outcome.gold[i] == outcome.predicted[i];
     return sentence;
   }
@@ -128,7 +128,7 @@ class TagEvaluation final : public Evaluation {
   size_t equal_ = 0, differing_ = 0;  // entities that both have, in the same tags and in others
   std::string example_;
   bool has_tags_ = true;                     // predicted
-  std::map<std::string, uint32_t> numbers_;  // of types
+  std::map<std::string, uint32_t> numbers_;  // number of each type
   std::vector<std::string> types_;
   std::vector<Sentence> sentences_;
 };

@@ -27,9 +27,9 @@ struct TagOutcome {
   std::vector<std::string> gold, predicted;  // one per word
   // Entities that were found in another way than by tags of words, in the order of their words; a last word of
   // SIZE_MAX: not of whole words.
-  std::optional<std::vector<TaggedEntity>> found = {};
+  std::optional<std::vector<TaggedEntity>> entities = {};
 };
-// Of all gold and predicted tags.
+// The set of all gold and predicted tags.
 TagSet tag_set_of(std::span<const TagOutcome> outcomes);
 
 // precision, recall and f1 of entities over all types, accuracy of tags, in the order of `metrics`; then precision,

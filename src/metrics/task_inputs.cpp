@@ -15,10 +15,10 @@ std::string mark_spans(const std::string& text, const std::vector<TextSpan>& spa
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string marked;
   size_t at = 0;
-  for (const auto& [place, mark] : places) {
-    marked.append(text, at, place - at);
+  for (const auto& [position, mark] : places) {
+    marked.append(text, at, position - at);
     marked += mark;
-    at = place;
+    at = position;
   }
   return marked + text.substr(at);
 }

@@ -59,12 +59,12 @@ std::vector<std::string> TaskLabels::names() const {
 }
 
 std::optional<size_t> TaskLabels::find(std::string_view text) const {
-  const auto found = numbers_.find(lower_case(text));
-  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  const auto entry = numbers_.find(lower_case(text));
+  return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
 }
 
 size_t TaskLabels::label_of(std::string_view text, const std::string& where) {
-  if (const auto found = find(text)) return *found;
+  if (const auto label = find(text)) return *label;
   if (!is_open_ || text.empty())
     throw Error(ErrorCode::kInput, where,
                 fmt::format("label: expected one of {}, got {}", fmt::join(names(), ", "), quote_json(text)));

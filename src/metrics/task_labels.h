@@ -32,8 +32,8 @@ class TaskLabels {
  private:
   void add(std::vector<std::string> names);
 
-  std::vector<std::vector<std::string>> names_;      // of each label; the first is the table's
-  std::unordered_map<std::string, size_t> numbers_;  // of all names, in lower case
+  std::vector<std::vector<std::string>> names_;      // names of each label; the first is the table's
+  std::unordered_map<std::string, size_t> numbers_;  // label by name, in lower case
   bool is_open_ = false;
 };
 
@@ -43,8 +43,8 @@ bool is_no_label(std::string_view text);
 constexpr size_t kNoTaskLabel = SIZE_MAX;
 
 // The task's label for each of the model's classes: by `map` (names in the model's order), else by the model's names
-// (of an entailment task by what they mean: config/class_roles.h), else, if those say nothing (none, LABEL_0 or 0 and
-// so on), in the task's order. Of an entailment task names must say it, and the map may have classes of no label
+// (in an entailment task by what they mean: config/class_roles.h), else, if those say nothing (none, LABEL_0 or 0 and
+// so on), in the task's order. In an entailment task the names must tell, and the map may have classes of no label
 // ("none": kNoTaskLabel). Throws kTask, with both lists, when classes and labels do not match.
 std::vector<size_t> map_classes(const TaskLabels& task, const std::vector<std::string>& model_labels, size_t classes,
                                 const std::vector<std::string>& map);

@@ -41,7 +41,7 @@ double parse_score(std::string_view text, const std::string& where) {
 // Scores between commas.
 std::vector<double> parse_document_scores(std::string_view text, size_t documents, const std::string& where) {
   std::vector<double> scores;
-  for (const std::string& one : split_words(text, ',')) scores.push_back(parse_score(strip(one), where));
+  for (const std::string& part : split_words(text, ',')) scores.push_back(parse_score(strip(part), where));
   if (scores.size() == documents) return scores;
   throw Error(
       ErrorCode::kInput, where,
@@ -65,9 +65,10 @@ std::vector<std::string> names_by_number(const std::unordered_map<std::string, u
 
 }  // namespace
 
-TaskAnswer TaskRows::parse_label(std::string_view given, const std::string& where) {
+TaskAnswer TaskRows::parse_label(std::string_view raw_text, const std::string& where) {
   TaskAnswer answer;
-  const std::string_view text = task_->target == TaskTarget::kText ? given : strip(given);  // blanks make no new class
+  const std::string_view text =
+      task_->target == TaskTarget::kText ? raw_text : strip(raw_text);  // blanks make no new class
   if (task_->target == TaskTarget::kScore) {
     answer.values = parse_scores(text, where);
   } else if (task_->target == TaskTarget::kClasses) {
@@ -173,8 +174,8 @@ void TaskRows::add(const Example& example) {
 namespace {
 
 // Labels as datasets have them: numbers of which the task knows none.
-bool are_numbers(const std::map<std::string, size_t>& found, const TaskLabels& known) {
-  return !found.empty() && std::ranges::all_of(found, [&](const auto& entry) {
+bool are_numbers(const std::map<std::string, size_t>& labels, const TaskLabels& known) {
+  return !labels.empty() && std::ranges::all_of(labels, [&](const auto& entry) {
     const bool is_number =
         !entry.first.empty() && std::ranges::all_of(entry.first, [](char c) { return c >= '0' && c <= '9'; });
     return is_number && !known.find(entry.first);
@@ -189,9 +190,9 @@ void TaskRows::check_labels() const {
   Problem problem = first.error->problems().front();
   problem.message += fmt::format("; the same holds for {} of {} rows", unknown_rows_, golds_.size());
   if (task_->target == TaskTarget::kClass && !has_choices(*task_) && !found_labels_.empty()) {
-    std::vector<std::string> found;
-    for (const auto& [label, rows] : found_labels_) found.push_back(fmt::format("{} ({})", label, rows));
-    problem.message += fmt::format(", whose labels are {}", fmt::join(found, ", "));
+    std::vector<std::string> counts;
+    for (const auto& [label, rows] : found_labels_) counts.push_back(fmt::format("{} ({})", label, rows));
+    problem.message += fmt::format(", whose labels are {}", fmt::join(counts, ", "));
   }
   if (task_->labels.empty() && labels_.size() > 0) {  // the labels are the model's
     problem.argument = "label_map";
@@ -276,36 +277,36 @@ std::vector<uint32_t> TaskRows::units_of(std::span<const size_t> rows) const {
 RowSlices TaskRows::slices(Answers answers) const {
   const std::vector<size_t> rows = counted_rows(answers);
   const std::vector<uint32_t> units = units_of(rows);
-  RowSlices found{.rows = rows.size()};
-  for (std::string& value : names_by_number(slices_)) found.slices.push_back({std::move(value)});
+  RowSlices result{.rows = rows.size()};
+  for (std::string& value : names_by_number(slices_)) result.slices.push_back({std::move(value)});
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::optional<uint32_t>& slice = golds_[rows[i]].slice;
-    found.without += !slice;
+    result.without += !slice;
     if (!slice) continue;
-    RowSlice& of = found.slices[*slice];
+    RowSlice& of = result.slices[*slice];
     ++of.rows;
     of.units.push_back(units[i]);
   }
-  std::erase_if(found.slices, [](const RowSlice& slice) { return slice.rows == 0; });
-  for (RowSlice& slice : found.slices) {  // a group once
+  std::erase_if(result.slices, [](const RowSlice& slice) { return slice.rows == 0; });
+  for (RowSlice& slice : result.slices) {  // a group once
     std::ranges::sort(slice.units);
     slice.units.erase(std::unique(slice.units.begin(), slice.units.end()), slice.units.end());
   }
-  std::ranges::sort(found.slices, [](const RowSlice& a, const RowSlice& b) {
+  std::ranges::sort(result.slices, [](const RowSlice& a, const RowSlice& b) {
     return a.rows != b.rows ? a.rows > b.rows : a.value < b.value;
   });
-  return found;
+  return result;
 }
 
 std::unique_ptr<Evaluation> TaskRows::evaluate(Answers answers, const FindingRules& findings,
                                                const MetricPlan& plan) const {
   std::vector<std::string> metrics = plan.metrics.empty() ? split_words(task_->metrics) : plan.metrics;
   if (task_->target == TaskTarget::kOrder) return evaluate_orders(answers, std::move(metrics));
-  std::unique_ptr<Evaluation> found = task_->target == TaskTarget::kClass
-                                          ? evaluate_classes(answers, plan, std::move(metrics))
-                                          : evaluate_others(answers, plan, std::move(metrics));
-  if (!findings.is_finding.empty()) found = evaluate_findings(answers, findings, std::move(found));
-  return plan.scored_labels.empty() ? std::move(found) : evaluate_thresholds(answers, plan, std::move(found));
+  std::unique_ptr<Evaluation> evaluation = task_->target == TaskTarget::kClass
+                                               ? evaluate_classes(answers, plan, std::move(metrics))
+                                               : evaluate_others(answers, plan, std::move(metrics));
+  if (!findings.is_finding.empty()) evaluation = evaluate_findings(answers, findings, std::move(evaluation));
+  return plan.scored_labels.empty() ? std::move(evaluation) : evaluate_thresholds(answers, plan, std::move(evaluation));
 }
 
 std::unique_ptr<Evaluation> TaskRows::evaluate_others(Answers answers, const MetricPlan& plan,
@@ -346,7 +347,7 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_scores(Answers answers, std::vect
   return make_evaluation(std::move(outcomes), labels_.names(), std::move(metrics));
 }
 
-// Less the logarithm of what the model gives the truth, of shares their mean; of several classes the mean over them.
+// Minus the logarithm of the gold label's probability; for shares the expected value; for several classes the mean.
 double TaskRows::loss_of(size_t row, const TaskAnswer& answer) const {
   const TaskAnswer& gold = golds_[row].answer;
   if (answer.logits.empty()) return 0;
@@ -397,13 +398,13 @@ std::unique_ptr<Evaluation> TaskRows::evaluate_thresholds(Answers answers, const
                                                           std::unique_ptr<Evaluation> classes) const {
   std::vector<ScoredClass> scored;
   for (const size_t label : plan.scored_labels) {
-    ScoredClass& one = scored.emplace_back(ScoredClass{.name = labels_.name(label)});
+    ScoredClass& scored_class = scored.emplace_back(ScoredClass{.name = labels_.name(label)});
     for (const size_t row : counted_rows(answers)) {
       const TaskAnswer& gold = golds_[row].answer;
-      one.scores.push_back(as_shown(answers[row]->scores[label]));
-      one.is_positive.push_back(task_->target == TaskTarget::kClass
-                                    ? gold.label == label
-                                    : std::ranges::find(gold.labels, label) != gold.labels.end());
+      scored_class.scores.push_back(as_shown(answers[row]->scores[label]));
+      scored_class.is_positive.push_back(task_->target == TaskTarget::kClass
+                                             ? gold.label == label
+                                             : std::ranges::find(gold.labels, label) != gold.labels.end());
     }
   }
   return with_thresholds(std::move(classes), std::move(scored), plan.thresholds);

@@ -22,11 +22,11 @@ namespace deberta {
 // A gold label or a prediction. The task's target decides which part counts.
 struct TaskAnswer {
   size_t label = 0;               // kClass: index of the label or of the choice
-  double finding = 0;             // kClass, of a guard: the highest score of a class that is a finding
-  std::vector<double> values;     // kScore: by target; kClass: shares by label, of a row that has them
+  double finding = 0;             // kClass of a guard: the highest score of a finding
+  std::vector<double> values;     // kScore: by target; kClass: shares by label, if the row has them
   std::vector<uint32_t> labels;   // kClasses, ascending
   std::string text;               // kText
-  std::vector<double> documents;  // kOrder: of each its relevance, or its score
+  std::vector<double> documents;  // kOrder: relevance or score of each
   std::vector<float> scores;      // by label, where they are asked for: as the model's answers show them
   // By label, where the log loss is: kClass: logarithms of probabilities; kClasses: logits.
   std::vector<double> logits;
@@ -35,7 +35,7 @@ struct TaskAnswer {
 struct TaskGold {
   std::string where;
   std::string id;
-  size_t choices = 0;  // of a task with choices, or documents
+  size_t choices = 0;  // number of choices, or of documents; 0 for other tasks
   bool is_labelled = false;
   TaskAnswer answer;
   std::vector<std::string> texts;  // kText: all correct answers
@@ -45,22 +45,22 @@ struct TaskGold {
   std::optional<Error> error;  // the row cannot be read, or its label is not one of the task's
 };
 
-// Of a guard: its two errors are metrics as well (finding_evaluation.h).
+// For a guard, whose two errors are metrics as well (finding_evaluation.h).
 struct FindingRules {
   std::vector<bool> is_finding = {};  // by label; empty: no guard
-  std::vector<double> rates = {};     // of false positives, at which thresholds are sought
+  std::vector<double> rates = {};     // false-positive rates for which thresholds are computed
 };
 
 // The rows with one value of a field.
 struct RowSlice {
   std::string value;
   size_t rows = 0;
-  std::vector<uint32_t> units = {};  // of the evaluation
+  std::vector<uint32_t> units = {};  // units of the evaluation
 };
 
 struct RowSlices {
   std::vector<RowSlice> slices = {};  // the one with the most rows first, then by value
-  size_t rows = 0;                    // that count, of which
+  size_t rows = 0;                    // rows that count, of which
   size_t without = 0;                 // have no value
 };
 
@@ -91,10 +91,10 @@ class TaskRows {
   const std::vector<TaskGold>& golds() const { return golds_; }
 
   // Over the rows with a label, no error, and an answer; a question without one counts as wrong (SQuAD, ReCoRD).
-  // `findings`: of kClass, where the rows count one by one. `plan`: of these labels.
+  // `findings`: for kClass, where the rows count one by one. `plan`: for these labels.
   std::unique_ptr<Evaluation> evaluate(std::span<const std::optional<TaskAnswer>> answers,
                                        const FindingRules& findings = {}, const MetricPlan& plan = {}) const;
-  // Of the units of that evaluation.
+  // The slices, as units of that evaluation.
   RowSlices slices(std::span<const std::optional<TaskAnswer>> answers) const;
 
  private:
@@ -102,11 +102,11 @@ class TaskRows {
   TaskAnswer answer_of(const std::vector<NamedNumber>& values, const std::string& where);
   std::vector<double> parse_scores(std::string_view text, const std::string& where) const;
   size_t targets() const { return labels_.size() == 0 ? 1 : labels_.size(); }  // kScore
-  TaskAnswer parse_label(std::string_view given, const std::string& where);
+  TaskAnswer parse_label(std::string_view raw_text, const std::string& where);
   using Answers = std::span<const std::optional<TaskAnswer>>;
   void add_slice(const std::string& value, TaskGold& gold);
   std::vector<size_t> counted_rows(Answers answers) const;
-  // Of each of those rows.
+  // The unit of each of those rows.
   std::vector<uint32_t> units_of(std::span<const size_t> rows) const;
   double loss_of(size_t row, const TaskAnswer& answer) const;
   std::unique_ptr<Evaluation> evaluate_scores(Answers answers, std::vector<std::string> metrics) const;

@@ -370,7 +370,7 @@ std::string canonical(std::string_view name) {
   return text;
 }
 
-// Its files have fields that options may name.
+// The task's files have fields that options may name.
 bool has_named_fields(const TaskRow& task) {
   return task.form == ExampleForm::kText || task.form == ExampleForm::kLines || task.form == ExampleForm::kRanking;
 }

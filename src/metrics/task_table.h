@@ -43,7 +43,7 @@ struct TaskFields {
 // Published hyper-parameters: epochs/warm-up/rate/batch/dropout before the classifier, and of scale-invariant
 // fine-tuning /lambda, as text; "" if there are none.
 struct TaskRecipe {
-  std::string_view length = {};  // of an input in tokens
+  std::string_view length = {};  // tokens of an input
   std::string_view base = {};
   std::string_view large = {};
   std::string_view xlarge = {};
@@ -55,7 +55,7 @@ struct TaskRecipe {
   std::string_view v3_base = {};
 };
 
-// Its texts by the names of sizes, as columns of docs/tasks.md: "v3-large".
+// The recipe's texts by size, as columns of docs/tasks.md: "v3-large".
 struct SizedRecipe {
   std::string_view size, text;
 };
@@ -76,10 +76,10 @@ struct TaskRow {
   std::string_view labels_file = {};  // the name of the file with its labels, if they are in a separate one
   std::string_view label_field = {};  // an example: the files have their own names
   std::string_view pair_fields = {};  // an example: a text, or a pair by the names of two fields
-  std::string_view input = {};        // what the model is given, for people
-  std::string_view tensors = {};      // of the head
+  std::string_view input = {};        // what the model reads, for people
+  std::string_view tensors = {};      // the head's tensors
   TaskRecipe recipe = {};
-  TaskRecipe sift = {};  // of scale-invariant fine-tuning
+  TaskRecipe sift = {};  // for scale-invariant fine-tuning
 };
 
 std::span<const TaskRow> task_table();
@@ -88,7 +88,7 @@ std::span<const TaskRow> task_table();
 const TaskRow& find_task(std::string_view name);
 const TaskRow* look_up_task(std::string_view name);  // nullptr when there is none
 
-// Of language models: texts without labels, and no predictions in files.
+// The task is one of language models: texts without labels, and no predictions in files.
 bool predicts_pieces(const TaskRow& task);
 
 // The verb that answers rows of the task.

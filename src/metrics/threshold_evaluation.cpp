@@ -38,7 +38,7 @@ struct RankedClass {
 struct Cut {
   double threshold = 0;
   uint64_t answered = 0;  // rows with at least that score
-  uint64_t right = 0;     // of them those that have the class
+  uint64_t right = 0;     // those of them that have the class
   uint64_t positives = 0;
 
   double precision() const { return static_cast<double>(right) / static_cast<double>(answered); }
@@ -69,7 +69,7 @@ std::vector<Cut> cuts_of(const RankedClass& ranked, std::span<const uint32_t> un
   return cuts;
 }
 
-// The first of those that have the most of `value`, of those that may be taken.
+// The first cut with the largest `value` among those that may be taken.
 template <typename Value, typename MayTake>
 std::optional<Cut> best_of(const std::vector<Cut>& cuts, const Value& value, const MayTake& may_take) {
   std::optional<Cut> best;
@@ -83,31 +83,31 @@ class ThresholdEvaluation final : public Evaluation {
  public:
   ThresholdEvaluation(std::unique_ptr<Evaluation> classes, std::vector<ScoredClass> scored, ThresholdRules rules)
       : classes_(std::move(classes)), rules_(std::move(rules)) {
-    for (ScoredClass& one : scored) scored_.emplace_back(std::move(one));
+    for (ScoredClass& scored_class : scored) scored_.emplace_back(std::move(scored_class));
   }
 
   size_t units() const override { return classes_->units(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    std::vector<Metric> found = classes_->metrics(units);
-    for (const RankedClass& ranked : scored_) add_class(ranked, cuts_of(ranked, units), found);
-    return found;
+    std::vector<Metric> results = classes_->metrics(units);
+    for (const RankedClass& ranked : scored_) add_class(ranked, cuts_of(ranked, units), results);
+    return results;
   }
 
  private:
-  void add_class(const RankedClass& ranked, std::vector<Cut> cuts, std::vector<Metric>& found) const {
+  void add_class(const RankedClass& ranked, std::vector<Cut> cuts, std::vector<Metric>& results) const {
     if (!cuts.empty() && cuts.front().positives == 0) cuts.clear();
     const char* none =
         cuts.empty() ? "not defined: no row has the class" : "not defined: no threshold has this precision";
     const auto add = [&](const std::string& point, const std::optional<Cut>& cut, std::optional<double> f = {}) {
-      const auto one = [&](const std::string& metric, std::optional<double> value) {
-        found.push_back({fmt::format("{}@{}/{}", metric, point, ranked.of.name), value});
+      const auto add_metric = [&](const std::string& metric, std::optional<double> value) {
+        results.push_back({fmt::format("{}@{}/{}", metric, point, ranked.of.name), value});
       };
-      one("threshold", cut ? std::optional(cut->threshold) : std::nullopt);
-      if (!cut) found.back().note = none;
-      if (point == best_name()) one(f_name(), f);
-      one("precision", cut ? std::optional(cut->precision()) : std::nullopt);
-      one("recall", cut ? std::optional(cut->recall()) : std::nullopt);
+      add_metric("threshold", cut ? std::optional(cut->threshold) : std::nullopt);
+      if (!cut) results.back().note = none;
+      if (point == best_name()) add_metric(f_name(), f);
+      add_metric("precision", cut ? std::optional(cut->precision()) : std::nullopt);
+      add_metric("recall", cut ? std::optional(cut->recall()) : std::nullopt);
     };
     if (rules_.seeks_best) {
       const auto best = best_of(
@@ -118,7 +118,7 @@ class ThresholdEvaluation final : public Evaluation {
       const auto may_take = [&](const Cut& cut) { return cut.precision() >= least; };
       add(fmt::format("precision={}", least), best_of(cuts, std::mem_fn(&Cut::recall), may_take));
     }
-    std::ranges::reverse(cuts);  // of equal precisions the one with the higher recall comes first
+    std::ranges::reverse(cuts);  // among equal precisions the one with the higher recall comes first
     for (const double least : rules_.recalls) {
       const auto may_take = [&](const Cut& cut) { return cut.recall() >= least; };
       add(fmt::format("recall={}", least), best_of(cuts, std::mem_fn(&Cut::precision), may_take));

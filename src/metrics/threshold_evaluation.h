@@ -20,10 +20,10 @@ struct ScoredClass {
 };
 
 struct ThresholdRules {
-  bool seeks_best = false;              // F
-  double beta = 1;                      // of that F
-  std::vector<double> precisions = {};  // in (0, 1], at which the highest recall is sought
-  std::vector<double> recalls = {};     // in (0, 1], at which the highest precision is sought
+  bool seeks_best = false;              // the threshold with the best F
+  double beta = 1;                      // beta of that F
+  std::vector<double> precisions = {};  // in (0, 1], for which the highest recall is computed
+  std::vector<double> recalls = {};     // in (0, 1], for which the highest precision is computed
 };
 
 // The metrics of `classes`, then for each scored class NAME and each point "threshold@POINT/NAME",

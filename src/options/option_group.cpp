@@ -8,44 +8,44 @@
 namespace deberta {
 
 OptionGroup::Value OptionGroup::option(std::string_view name) const {
-  const OptionRow* row = find_option(given_->verb(), name);
+  const OptionRow* row = find_option(options_->verb(), name);
   if (row == nullptr)
-    throw Error(ErrorCode::kInternal, "options", fmt::format("verb {} has no option --{}", given_->verb(), name));
-  return {*given_, *row};
+    throw Error(ErrorCode::kInternal, "options", fmt::format("verb {} has no option --{}", options_->verb(), name));
+  return {*options_, *row};
 }
 
 OptionGroup::MaybeValue OptionGroup::option_if_any(std::string_view name) const {
-  return {*given_, find_option(given_->verb(), name)};
+  return {*options_, find_option(options_->verb(), name)};
 }
 
 double OptionGroup::Value::read_plain(std::type_identity<double>) const {
   expect(row_->type == OptionType::kNumber);
-  return given_->number(*row_);
+  return options_->number(*row_);
 }
 
 std::string OptionGroup::Value::read_plain(std::type_identity<std::string>) const {
   expect(row_->type == OptionType::kText || row_->type == OptionType::kChoice);
-  return given_->text(*row_);
+  return options_->text(*row_);
 }
 
 std::vector<std::string> OptionGroup::Value::read_plain(std::type_identity<std::vector<std::string>>) const {
   expect(row_->type == OptionType::kList || row_->type == OptionType::kFiles);
-  return row_->type == OptionType::kList ? given_->list(*row_) : given_->files(*row_);
+  return row_->type == OptionType::kList ? options_->list(*row_) : options_->files(*row_);
 }
 
 bool OptionGroup::Value::flag() const {
   expect(row_->type == OptionType::kFlag);
-  return given_->flag(*row_);
+  return options_->flag(*row_);
 }
 
 int64_t OptionGroup::Value::integer() const {
   expect(row_->type == OptionType::kInteger || row_->type == OptionType::kSize);
-  return given_->integer(*row_);
+  return options_->integer(*row_);
 }
 
 const std::string& OptionGroup::Value::choice() const {
   expect(row_->type == OptionType::kChoice);
-  return given_->text(*row_);
+  return options_->text(*row_);
 }
 
 void OptionGroup::Value::expect(bool fits) const {
@@ -55,7 +55,7 @@ void OptionGroup::Value::expect(bool fits) const {
 void OptionGroup::Value::refuse() const {
   throw Error(ErrorCode::kInternal, "options",
               fmt::format("--{}: \"{}\" is no value of its member in the options of {}", row_->name,
-                          given_->text(*row_), given_->verb()));
+                          options_->text(*row_), options_->verb()));
 }
 
 }  // namespace deberta

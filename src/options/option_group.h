@@ -33,13 +33,14 @@ struct Setting {
 
 class OptionGroup {
  public:
-  explicit OptionGroup(const Options& given) : given_(&given) {}  // used while the members are initialised, not later
+  explicit OptionGroup(const Options& options)
+      : options_(&options) {}  // used while the members are initialised, not later
 
  protected:
   // One value, on its way to a member.
   class Value {
    public:
-    Value(const Options& given, const OptionRow& row) : given_(&given), row_(&row) {}
+    Value(const Options& options, const OptionRow& row) : options_(&options), row_(&row) {}
     template <class T>
     operator T() const {
       return read(std::type_identity<T>());
@@ -48,12 +49,12 @@ class OptionGroup {
    private:
     template <class T>
     Setting<T> read(std::type_identity<Setting<T>>) const {
-      return {read(std::type_identity<T>()), given_->origin(*row_), row_, given_->is_auto(*row_)};
+      return {read(std::type_identity<T>()), options_->origin(*row_), row_, options_->is_auto(*row_)};
     }
     // A number, or nullopt for auto.
     template <class T>
     std::optional<T> read(std::type_identity<std::optional<T>>) const {
-      if (given_->is_auto(*row_)) return std::nullopt;
+      if (options_->is_auto(*row_)) return std::nullopt;
       return read(std::type_identity<T>());
     }
     template <class T>
@@ -80,31 +81,31 @@ class OptionGroup {
     void expect(bool fits) const;
     [[noreturn]] void refuse() const;
 
-    const Options* given_;
+    const Options* options_;
     const OptionRow* row_;
   };
 
   // The same for an option that not every verb of the group has.
   class MaybeValue {
    public:
-    MaybeValue(const Options& given, const OptionRow* row) : given_(&given), row_(row) {}
+    MaybeValue(const Options& options, const OptionRow* row) : options_(&options), row_(row) {}
     template <class T>
     operator std::optional<T>() const {
       if (row_ == nullptr) return std::nullopt;
-      return static_cast<T>(Value(*given_, *row_));
+      return static_cast<T>(Value(*options_, *row_));
     }
 
    private:
-    const Options* given_;
+    const Options* options_;
     const OptionRow* row_;
   };
 
   Value option(std::string_view name) const;
   MaybeValue option_if_any(std::string_view name) const;
-  const Options& given() const { return *given_; }
+  const Options& options() const { return *options_; }
 
  private:
-  const Options* given_;
+  const Options* options_;
 };
 
 }  // namespace deberta

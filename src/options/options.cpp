@@ -161,17 +161,17 @@ bool writes_array(const VerbRow& verb, std::string_view ending) {
 
 const OptionAlias* find_alias(std::string_view verb, std::string_view name) {
   const auto aliases = option_aliases();
-  const auto found = std::find_if(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) {
+  const auto row = std::find_if(aliases.begin(), aliases.end(), [&](const OptionAlias& alias) {
     return alias.name == name && names_word(alias.verbs, verb);
   });
-  return found == aliases.end() ? nullptr : &*found;
+  return row == aliases.end() ? nullptr : &*row;
 }
 
 const OptionRow* find_option(std::string_view verb, std::string_view name) {
   const auto table = option_table();
-  const auto found = std::find_if(table.begin(), table.end(),
+  const auto match = std::find_if(table.begin(), table.end(),
                                   [&](const OptionRow& row) { return row.name == name && applies_to(row, verb); });
-  return found == table.end() ? nullptr : &*found;
+  return match == table.end() ? nullptr : &*match;
 }
 
 bool has_option(std::string_view verb, std::string_view name) {
@@ -225,16 +225,16 @@ Options::Options(std::string_view verb) : verb_(verb) {
 }
 
 void Options::set(std::string_view name, const std::vector<std::string>& values, std::string_view origin) {
-  const auto found =
+  const auto position =
       std::find_if(values_.begin(), values_.end(), [&](const Value& entry) { return entry.row->name == name; });
-  const OptionType type = found == values_.end() ? OptionType::kText : found->row->type;
+  const OptionType type = position == values_.end() ? OptionType::kText : position->row->type;
   if (values.empty() && type != OptionType::kList) return;
   if (values.size() == 1 || type == OptionType::kList)
     return set(name, fmt::format("{}", fmt::join(values, ",")), origin);
   if (type == OptionType::kFiles) {
     for (const std::string& value : values) set(name, value, origin);  // refuses an empty value
-    found->text = fmt::format("{}", fmt::join(values, ","));
-    found->files = values;
+    position->text = fmt::format("{}", fmt::join(values, ","));
+    position->files = values;
     return;
   }
   throw Error(ErrorCode::kUsage, origin == "flag" ? fmt::format("--{}", name) : fmt::format("{}: {}", origin, name),

@@ -41,7 +41,7 @@ std::string help_text(const OptionRow& row);   // with the options that it speak
 struct OptionAlias {
   std::string_view name;
   std::string_view verbs;
-  std::string_view option;  // its current name
+  std::string_view option;  // the option's current name
   std::string_view value;   // for a former flag: what it meant; else empty
 };
 std::span<const OptionAlias> option_aliases();
@@ -74,7 +74,7 @@ class Options {
   std::vector<std::string> arguments;  // the positional ones
   std::vector<std::string> words;  // the whole command line that this comes from, for a program that it is passed on to
 
-  std::vector<const OptionRow*> unread() const;  // whose values have not been read
+  std::vector<const OptionRow*> unread() const;  // options whose values have not been read
 
   // `name = value  (origin)`, one line per option.
   std::string describe() const;
@@ -122,7 +122,7 @@ std::vector<const OptionRow*> options_of(std::string_view verb);
 const OptionRow* find_option(std::string_view verb,
                              std::string_view name);  // null when the verb has none with that name
 bool has_option(std::string_view verb, std::string_view name);
-double range_min(const OptionRow& row);                 // of a number or a size
+double range_min(const OptionRow& row);                 // for a number or a size
 std::string environment_name(std::string_view option);  // "max-tokens" -> "DEBERTA_MAX_TOKENS"
 
 // "16k" -> 16000, "2GiB" -> 2^31: a number with an optional k, M, G, KiB, MiB or GiB. Throws kUsage.

@@ -91,8 +91,8 @@ std::span<const OtherTrainersOption> other_trainers_options() {
 std::string_view answer_to(std::string_view name, std::string_view verb) {
   std::string spelled(name);
   std::ranges::replace(spelled, '_', '-');
-  const auto found = std::ranges::find_if(kOtherOptions, [&](const auto& row) { return is_named(row, spelled, verb); });
-  return found == kOtherOptions.end() || spelled.empty() ? std::string_view() : found->answer;
+  const auto entry = std::ranges::find_if(kOtherOptions, [&](const auto& row) { return is_named(row, spelled, verb); });
+  return entry == kOtherOptions.end() || spelled.empty() ? std::string_view() : entry->answer;
 }
 
 }  // namespace deberta

@@ -8,7 +8,7 @@ namespace deberta {
 
 struct OtherTrainersOption {
   std::string_view names;   // between spaces
-  std::string_view verbs;   // of this program
+  std::string_view verbs;   // verbs of this program
   std::string_view answer;  // a sentence
 };
 std::span<const OtherTrainersOption> other_trainers_options();

@@ -65,9 +65,9 @@ std::vector<SpanAnswer> spans_of(const QuestionAnswer& answer) {
 JsonObject to_json(const QuestionAnswer& answer, const std::string& context, OffsetUnit unit, bool has_all) {
   const OffsetUnits units(unit, context);
   JsonArray objects;
-  for (const SpanAnswer& one : spans_of(answer)) {
-    JsonObject object{{"answer", one.text}, {"score", one.score}};
-    add_span(object, units.convert(one.chars, one.bytes));
+  for (const SpanAnswer& span : spans_of(answer)) {
+    JsonObject object{{"answer", span.text}, {"score", span.score}};
+    add_span(object, units.convert(span.chars, span.bytes));
     objects.push_back(std::move(object));
   }
   JsonObject best = objects.front().as_object();

@@ -24,9 +24,9 @@ JsonObject to_json(const QuestionAnswer& answer, const std::string& context, Off
 JsonObject to_json(const ChoiceAnswer& answer, std::span<const std::string> choices);
 JsonObject to_json(const RankAnswer& answer, const std::string& query, std::span<const std::string> documents,
                    bool has_texts);
-// `columns`: of a vector. `is_pooled`: one vector per text.
+// `columns`: the size of a vector. `is_pooled`: one vector per text.
 JsonObject to_json(const EmbeddingAnswer& answer, size_t columns, bool is_pooled);
-JsonObject to_json(const SimilarityAnswer& answer);  // of one pair
+JsonObject to_json(const SimilarityAnswer& answer);  // one pair
 JsonObject to_json(const FillAnswer& answer);
 JsonObject to_json(const TextScoreAnswer& answer);
 JsonArray to_json(std::span<const TextScoreAnswer::Token> pieces, const std::string& text, OffsetUnit unit,

@@ -117,28 +117,28 @@ class Comparer {
       first += count;
     }
     if (!has_answers(facts_of(model_.head()), exact_)) return;
-    found_.answers += exact_.logits_rows;
+    comparison_.answers += exact_.logits_rows;
     for (size_t row = 0; row < exact_.logits_rows; ++row)
-      found_.equal_answers += largest_of(exact_, row) == largest_of(result_, row);
+      comparison_.equal_answers += largest_of(exact_, row) == largest_of(result_, row);
   }
   OutputComparison finish() {
-    found_.cosine = all_.cosine();
-    if (texts_ > 0) found_.mean_cosine = cosines_ / static_cast<double>(texts_);
-    return found_;
+    comparison_.cosine = all_.cosine();
+    if (texts_ > 0) comparison_.mean_cosine = cosines_ / static_cast<double>(texts_);
+    return comparison_;
   }
 
  private:
   void add_text(const Products& products) {
     all_.add(products);
     cosines_ += products.cosine();
-    found_.least_cosine = std::min(found_.least_cosine, products.cosine());
+    comparison_.least_cosine = std::min(comparison_.least_cosine, products.cosine());
     ++texts_;
   }
 
   const Model& expected_;
   const Model& model_;
   ForwardResult exact_, result_;
-  OutputComparison found_;
+  OutputComparison comparison_;
   Products all_;
   double cosines_ = 0;
   size_t texts_ = 0;

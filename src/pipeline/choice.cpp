@@ -20,7 +20,7 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kRaceChoiceTokens = 160;  // of question and choice together, as the original cuts them
+constexpr size_t kRaceChoiceTokens = 160;  // question and choice together, as the original cuts them
 
 // What is the logit of a choice: that of the only class, or by how much that of yes is above that of no.
 struct ChoiceHead {
@@ -90,9 +90,9 @@ std::vector<float> choice_logits(const std::vector<float>& logits_BC, const Choi
   return logits;
 }
 
-std::vector<ChoiceAnswer> answers_of(const SequenceLogits& found, const ChoiceHead& head) {
-  const Sequences& sequences = found.sequences;
-  const std::vector<float> logits = choice_logits(found.logits_BC, head);
+std::vector<ChoiceAnswer> answers_of(const SequenceLogits& results, const ChoiceHead& head) {
+  const Sequences& sequences = results.sequences;
+  const std::vector<float> logits = choice_logits(results.logits_BC, head);
   std::vector<ChoiceAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
     const size_t first = sequences.starts[i];
@@ -126,7 +126,7 @@ Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const Text
   const ChoiceHead head = choice_head(pipeline.model);
   LogitsPlan logits =
       plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules()));
-  return {std::move(logits.plan), [found = std::move(logits.found), head] { return answers_of(*found, head); }};
+  return {std::move(logits.plan), [results = std::move(logits.results), head] { return answers_of(*results, head); }};
 }
 
 std::vector<ChoiceAnswer> choose(const Pipeline& pipeline, std::span<const TextInput> inputs,

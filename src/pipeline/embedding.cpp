@@ -38,7 +38,7 @@ SentenceModules modules_of(const Pipeline& pipeline, const EmbeddingOptions& opt
   return modules;
 }
 
-// With the folder's prompt, if its modules are used and the caller gives none.
+// With the folder's prompt, if its modules are used and the caller passes none.
 EncodingRules rules_of(const Pipeline& pipeline, const EmbeddingOptions& options) {
   EncodingRules rules = options.rules;
   if (!rules.prompt && options.pools && !options.pooling) rules.prompt = pipeline.sentence.prompt;

@@ -1,4 +1,4 @@
-// Texts to the sequences that run.
+// Turns texts into the sequences that run.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -26,7 +26,7 @@ std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const 
 
 struct Sequences {
   std::vector<Encoding> all;
-  std::vector<size_t> starts;  // of input i: all[starts[i]] .. all[starts[i + 1] - 1]
+  std::vector<size_t> starts;  // input i has all[starts[i]] .. all[starts[i + 1] - 1]
   size_t tokens_of(size_t input) const;
   size_t cut_tokens_of(size_t input) const;
   size_t inputs() const { return starts.size() - 1; }
@@ -37,13 +37,13 @@ Sequences gather_sequences(const Tokenizer& tokenizer, std::span<const TextInput
 
 // ---- windows
 
-// Inputs longer than rules.encode.max_tokens as windows if `rules` say so, all others as they are. Of a pair the longer
-// text is read in windows, each beside the whole of the other. Throws kTextTooLong for a pair where that leaves windows
+// Inputs longer than rules.encode.max_tokens as windows if `rules` say so, all others as they are. The longer text of a
+// pair is read in windows, each beside the whole of the other. Throws kTextTooLong for a pair where that leaves windows
 // less room than a quarter of max_tokens, or than two of their overlaps.
 struct WindowedInputs {
   std::vector<Encoding> texts;  // whole
   Sequences sequences;
-  std::vector<std::vector<Window>> windows;  // of each text, special tokens not counted; none: the text is unchanged
+  std::vector<std::vector<Window>> windows;  // by text, special tokens not counted; none: the text is unchanged
 };
 WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs, const EncodingRules& rules);
 

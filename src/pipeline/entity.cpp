@@ -105,7 +105,7 @@ std::vector<EntityWindow::Held> held_in(const Window& window, const std::vector<
 
 // One query while its windows run.
 struct Question {
-  std::vector<double> sums;  // of log sigmoid, by entity
+  std::vector<double> sums;  // sums of log sigmoid, by entity
   std::vector<size_t> counts;
   size_t tokens = 0;
 
@@ -163,7 +163,7 @@ class Entities {
     size_t question = 0;
     std::vector<size_t> entities;
     std::vector<std::vector<int32_t>> mentions;  // tokens of each entity
-    std::vector<float> logits;                   // of each
+    std::vector<float> logits;                   // one for each entity
   };
 
   std::vector<Question> questions_;

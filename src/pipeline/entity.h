@@ -22,7 +22,7 @@ struct EntityQuery {
 struct EntityWindow {
   struct Held {
     size_t entity = 0;
-    std::vector<int32_t> tokens;  // of the sequence
+    std::vector<int32_t> tokens;  // indices in the sequence
   };
   Encoding sequence;
   std::vector<Held> entities;
@@ -35,7 +35,7 @@ std::vector<EntityWindow> entity_windows(const Tokenizer& tokenizer, const Entit
                                          const EncodingRules& rules);
 
 struct EntityScores {
-  std::vector<float> scores;  // of each entity: exp of the mean over its windows of log sigmoid, less 1/2
+  std::vector<float> scores;  // per entity: exp of the mean over its windows of log sigmoid, less 1/2
   size_t tokens = 0;
 };
 

@@ -1,4 +1,4 @@
-// Takes the benign classes as given, or finds them among the labels by their usual names.
+// Uses the benign classes that the caller names, or finds them among the labels by their usual names.
 #include "pipeline/finding_classes.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ bool is_named_benign(const std::string& label) {
 
 // In any case, as labels are compared elsewhere.
 bool is_in(const std::string& label, const std::vector<std::string>& labels) {
-  return std::ranges::any_of(labels, [&](const std::string& one) { return lower_case(one) == lower_case(label); });
+  return std::ranges::any_of(labels,
+                             [&](const std::string& candidate) { return lower_case(candidate) == lower_case(label); });
 }
 
 }  // namespace

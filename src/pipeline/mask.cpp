@@ -45,9 +45,9 @@ FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, 
   std::vector<int32_t> ids = encoding.ids;
   for (const TokenScore& best : rank_tokens(logits_V, tokenizer.size(), options.top_k, options.targets)) {
     ids[position] = best.id;
-    const int32_t one[] = {best.id};
-    mask.tokens.push_back({best.id, std::string(tokenizer.piece(best.id)), tokenizer.decode(one, false), best.score,
-                           best.logit, filled_text(tokenizer, ids)});
+    const int32_t filled_id[] = {best.id};
+    mask.tokens.push_back({best.id, std::string(tokenizer.piece(best.id)), tokenizer.decode(filled_id, false),
+                           best.score, best.logit, filled_text(tokenizer, ids)});
   }
   return mask;
 }
@@ -81,7 +81,7 @@ namespace {
 
 struct Masked {
   std::vector<Encoding> texts;
-  std::vector<std::vector<size_t>> masks;  // of each text
+  std::vector<std::vector<size_t>> masks;  // by text: its mask tokens
   std::vector<FillAnswer> answers;
 };
 

@@ -11,7 +11,7 @@ namespace deberta {
 
 // A row of logits of a language model is V floats (half a megabyte): small packs bound the memory.
 constexpr size_t kMaskedPackTokens = 2048;
-// Rows of logits that a pack may ask for where each of its sequences or tokens has one: 64 MiB of them.
+// The most rows of logits of a pack in which each sequence or token has one: 64 MiB of them.
 size_t most_logit_rows(int64_t vocab_size);
 
 enum class PackOrder {
@@ -20,8 +20,8 @@ enum class PackOrder {
 };
 
 struct PackRules {
-  size_t tokens = 0;            // of a pack at most; a longer sequence gets a pack of its own
-  size_t sequences = SIZE_MAX;  // of a pack at most
+  size_t tokens = 0;            // at most so many per pack; a longer sequence gets a pack of its own
+  size_t sequences = SIZE_MAX;  // at most so many per pack
   PackOrder order = PackOrder::kGiven;
 };
 
@@ -38,7 +38,7 @@ class Packer {
   std::span<const size_t> lengths_;
   size_t most_tokens_, most_sequences_;
   std::vector<size_t> order_;  // numbers of sequences
-  size_t begin_ = 0;           // of the next pack, in order_
+  size_t begin_ = 0;           // where the next pack begins in order_
 };
 
 }  // namespace deberta

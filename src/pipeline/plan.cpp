@@ -1,4 +1,4 @@
-// One pack: what is asked for each of its sequences, and what each gets of the model's result.
+// One pack: what is requested for each of its sequences, and which part of the model's result each gets.
 #include "pipeline/plan.h"
 
 #include <algorithm>
@@ -12,21 +12,21 @@ namespace {
 
 constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kGroupsKind = 2, kFirstLayerKind = 3;
 
-// Asks for the values of a sequence that the pack gets next. Returns how many rows of the result they are.
-size_t ask_for(const PlannedSequence& one, const Model& model, const Batch& batch, ForwardOptions& options) {
-  const SequencePlan& plan = *one.plan;
-  const size_t tokens = plan.sequences.tokens()[one.sequence];
+// Requests the values of the sequence that the pack gets next. Returns how many rows of the result they take.
+size_t ask_for(const PlannedSequence& planned, const Model& model, const Batch& batch, ForwardOptions& options) {
+  const SequencePlan& plan = *planned.plan;
+  const size_t tokens = plan.sequences.tokens()[planned.sequence];
   if (plan.layer) return tokens;
   if (plan.rows) {
-    const std::span<const size_t> rows = plan.rows(one.sequence);
+    const std::span<const size_t> rows = plan.rows(planned.sequence);
     for (const size_t row : rows) options.rows.push_back(static_cast<int32_t>(batch.tokens() + row));
     return rows.size();
   }
   if (plan.groups) {
-    const std::span<const std::vector<int32_t>> groups = plan.groups(one.sequence);
-    for (const std::vector<int32_t>& tokens_of_one : groups) {
+    const std::span<const std::vector<int32_t>> groups = plan.groups(planned.sequence);
+    for (const std::vector<int32_t>& group_tokens : groups) {
       TokenGroup& group = options.groups.emplace_back(TokenGroup{static_cast<int32_t>(batch.sequences()), {}});
-      for (const int32_t token : tokens_of_one) group.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
+      for (const int32_t token : group_tokens) group.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
     }
     return groups.size();
   }
@@ -74,9 +74,9 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
     options.layers = {*first.layer};
     options.wants_logits = false;
   }
-  for (const PlannedSequence& one : pack) {
-    counts.push_back(ask_for(one, model, batch, options));
-    one.plan->sequences.add(one.sequence, batch);
+  for (const PlannedSequence& planned : pack) {
+    counts.push_back(ask_for(planned, model, batch, options));
+    planned.plan->sequences.add(planned.sequence, batch);
   }
   if (first.rows && options.rows.empty()) return;
   if (first.groups && options.groups.empty()) return;
@@ -88,14 +88,14 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
 
 LogitsPlan plan_logits(const Model& model, Sequences sequences) {
   const auto classes = static_cast<size_t>(model.labels());
-  auto found = std::make_shared<SequenceLogits>(SequenceLogits{std::move(sequences), {}});
-  found->logits_BC.resize(found->sequences.all.size() * classes);
+  auto results = std::make_shared<SequenceLogits>(SequenceLogits{std::move(sequences), {}});
+  results->logits_BC.resize(results->sequences.all.size() * classes);
   SequencePlan plan;
-  plan.sequences = SequenceSource(found->sequences.all);
-  plan.take = [found, classes](size_t sequence, std::span<const float> row_C) {
-    std::copy(row_C.begin(), row_C.end(), found->logits_BC.begin() + static_cast<std::ptrdiff_t>(sequence * classes));
+  plan.sequences = SequenceSource(results->sequences.all);
+  plan.take = [results, classes](size_t sequence, std::span<const float> row_C) {
+    std::copy(row_C.begin(), row_C.end(), results->logits_BC.begin() + static_cast<std::ptrdiff_t>(sequence * classes));
   };
-  return {std::move(plan), std::move(found)};
+  return {std::move(plan), std::move(results)};
 }
 
 void run_plan(const Model& model, const SequencePlan& plan, size_t batch_tokens) {

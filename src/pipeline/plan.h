@@ -14,8 +14,8 @@
 
 namespace deberta {
 
-// The sequences of a plan. Either they are there, or each is made when its pack is: scoring a text of n tokens runs n
-// copies of it, which must not all be there at once.
+// The sequences of a plan. Either they exist from the start, or each is created when its pack is: scoring a text of n
+// tokens runs n copies of it, which must not exist all at once.
 class SequenceSource {
  public:
   using Add = std::function<void(size_t sequence, Batch& pack)>;  // appends that sequence to the pack
@@ -23,11 +23,11 @@ class SequenceSource {
   SequenceSource() = default;
   // `encodings` are the sequences. They live as long as the plan.
   explicit SequenceSource(std::span<const Encoding> encodings);
-  // Sequence i has tokens[i] tokens; `add` makes it from `encodings`, which live as long as the plan.
+  // Sequence i has tokens[i] tokens; `add` creates it from `encodings`, which live as long as the plan.
   SequenceSource(std::span<const Encoding> encodings, std::vector<size_t> tokens, Add add);
 
   size_t size() const { return tokens_.size(); }
-  std::span<const size_t> tokens() const { return tokens_; }          // of each sequence
+  std::span<const size_t> tokens() const { return tokens_; }          // tokens of each sequence
   std::span<const Encoding> encodings() const { return encodings_; }  // what is there until the plan ends
   bool makes_sequences() const { return static_cast<bool>(add_); }    // which are not among `encodings`
   void add(size_t sequence, Batch& pack) const;
@@ -40,8 +40,8 @@ class SequenceSource {
 
 struct SequencePlan {
   SequenceSource sequences;
-  // What is asked for each sequence, for as long as the plan lives. None of them: the head's logits of the sequence.
-  std::function<std::span<const size_t>(size_t sequence)> rows;  // of a language model: logits of these tokens
+  // What is requested for each sequence, while the plan lives. None of them: the head's logits of the sequence.
+  std::function<std::span<const size_t>(size_t sequence)> rows;  // language models: logits of these tokens
   std::function<std::span<const std::vector<int32_t>>(size_t sequence)>
       groups;                      // a row of logits for the tokens of each
   std::optional<int32_t> layer;    // hidden states of this layer
@@ -52,11 +52,11 @@ struct SequencePlan {
   std::function<void(size_t sequence, std::span<const float> values)> take;
 };
 
-// Plans of one kind ask for values of the same form: their sequences can share a pack.
+// Plans of one kind request values of the same form: their sequences can share a pack.
 uint64_t kind_of(const SequencePlan& plan);
 
 // Calls plan.take for every sequence, in order, from packs of at most `batch_tokens`. Only the sequences of one pack
-// are made at a time. Throws what the model throws.
+// are created at a time. Throws what the model throws.
 void run_plan(const Model& model, const SequencePlan& plan, size_t batch_tokens);
 
 // Runs sequences[i] of plans[i] in one pack. Their models and their kinds are the same.
@@ -85,7 +85,7 @@ struct SequenceLogits {
 };
 struct LogitsPlan {
   SequencePlan plan;
-  std::shared_ptr<SequenceLogits> found;
+  std::shared_ptr<SequenceLogits> results;
 };
 LogitsPlan plan_logits(const Model& model, Sequences sequences);
 

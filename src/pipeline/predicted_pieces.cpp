@@ -12,7 +12,7 @@ namespace deberta {
 namespace {
 
 struct Guess {
-  double log_probability = 0;  // of the piece that is there
+  double log_probability = 0;  // log probability of the actual piece
   bool is_right = false;
 };
 
@@ -24,11 +24,11 @@ Guess guess_of(std::span<const float> logits_V, int32_t piece) {
 // Texts, or windows of them, and what each predicts.
 struct Predictions {
   std::vector<Encoding> sequences;
-  std::vector<size_t> texts;                 // of each sequence
-  std::vector<std::vector<size_t>> rows;     // of each sequence: those that predict
-  std::vector<std::vector<int32_t>> pieces;  // that they should predict
+  std::vector<size_t> texts;                 // text of each sequence
+  std::vector<std::vector<size_t>> rows;     // by sequence: the tokens that predict
+  std::vector<std::vector<int32_t>> pieces;  // the pieces that they should predict
   std::vector<std::vector<Guess>> guesses;   // what they do
-  std::vector<PieceAnswer> answers;          // of each text
+  std::vector<PieceAnswer> answers;          // by text
 
   void take(size_t sequence, std::span<const float> logits_RV) {
     const std::vector<int32_t>& wanted = pieces[sequence];
@@ -84,7 +84,7 @@ void add_next_pieces(const WindowedInputs& windowed, size_t text, Predictions& p
   }
 }
 
-// Of the part of the text that has pieces: a text may be cut.
+// Counts the words that have pieces: a text may be cut.
 size_t count_words(const Encoding& text) {
   const auto last = std::max_element(text.words.begin(), text.words.end());
   return last == text.words.end() ? 0 : static_cast<size_t>(*last + 1);  // -1: special tokens alone

@@ -21,9 +21,9 @@ void check_ranking_head(const Model& model) {
                 .remedies = {{"a cross-encoder or reward model has one, {} scores the classes", "classify()"}}}});
 }
 
-std::vector<RankAnswer> answers_of(const SequenceLogits& found, ScoreFunction function, size_t top_n) {
-  const Sequences& sequences = found.sequences;
-  const std::vector<float>& logits = found.logits_BC;
+std::vector<RankAnswer> answers_of(const SequenceLogits& results, ScoreFunction function, size_t top_n) {
+  const Sequences& sequences = results.sequences;
+  const std::vector<float>& logits = results.logits_BC;
   const std::vector<float> scores = scores_of_logits(logits, function);
   std::vector<RankAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
@@ -58,8 +58,8 @@ Planned<RankAnswer> plan_rerank(const Pipeline& pipeline, std::span<const TextIn
   LogitsPlan logits =
       plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, options.sequence_rules()));
   const ScoreFunction function = options.function ? *options.function : score_function_of(pipeline.config, 1);
-  return {std::move(logits.plan), [found = std::move(logits.found), function, top_n = options.top_n] {
-            return answers_of(*found, function, top_n);
+  return {std::move(logits.plan), [results = std::move(logits.results), function, top_n = options.top_n] {
+            return answers_of(*results, function, top_n);
           }};
 }
 

@@ -12,7 +12,7 @@ namespace deberta {
 // The error of a verb for a model with a different head: kTask with the verbs that accept the model.
 [[noreturn]] void refuse_head(const std::string& verb, const std::string& expected, const Model& model);
 
-// Throws what refuse_head() throws, unless the head gives classes of each sequence.
+// Throws what refuse_head() throws, unless the head classifies sequences.
 void check_sequence_head(const std::string& verb, const Model& model,
                          const std::string& expected = "sequence classification");
 
@@ -20,7 +20,7 @@ void check_sequence_head(const std::string& verb, const Model& model,
 // for other counts and names.
 std::optional<size_t> yes_class(const Model& model);
 
-// For verbs that make pairs of texts themselves. kUnsupported for a tokenizer with another template.
+// For verbs that build pairs of texts themselves. kUnsupported for a tokenizer with another template.
 void check_plain_pairs(const std::string& verb, const Tokenizer& tokenizer);
 
 }  // namespace deberta

@@ -22,17 +22,17 @@ constexpr std::string_view kSentenceEmbedding = "sentence_embedding";
 // Modules pass values on by name; all but one of them work on the vector of the text.
 bool is_of_sentence(const SentenceSettings& settings, SentenceModules& result) {
   for (const char* key : {"module_input_name", "module_output_name"}) {
-    const std::optional<std::string> place = settings.text(key);
-    if (!place || *place == kSentenceEmbedding) continue;
-    refuse_module(result,
-                  fmt::format("{}: {} {}: only {} is supported", settings.path(), key, *place, kSentenceEmbedding));
+    const std::optional<std::string> value_name = settings.text(key);
+    if (!value_name || *value_name == kSentenceEmbedding) continue;
+    refuse_module(
+        result, fmt::format("{}: {} {}: only {} is supported", settings.path(), key, *value_name, kSentenceEmbedding));
     return false;
   }
   return true;
 }
 
 struct ActivationRow {
-  std::string_view name;  // of the class, after "torch.nn."
+  std::string_view name;  // class name after "torch.nn."
   Activation activation;
 };
 constexpr std::array kActivations = {

@@ -8,12 +8,12 @@
 
 namespace deberta {
 
-constexpr int64_t kMaxColumns = 65536;  // of a vector
+constexpr int64_t kMaxColumns = 65536;  // in a vector
 
 // Keeps the first reason why the vectors are not supported.
 void refuse_module(SentenceModules& result, std::string reason);
 
-// Each adds its layer to `result`, or the reason why not. `columns`: the width that the module before gives. Throw
+// Each adds its layer to `result`, or the reason why not. `columns`: the output width of the module before. Throw
 // kConfig (wrong values), kTensors (missing, left over, of another shape), kJson, and what opening the weights throws.
 void read_dense(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result);
 void read_layer_norm(const std::string& folder, int64_t columns, const OpenOptions& options, SentenceModules& result);

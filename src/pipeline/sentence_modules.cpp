@@ -29,7 +29,7 @@ constexpr std::string_view kPackage = "sentence_transformers.";
 // ---- pooling
 
 struct PoolingRow {
-  std::string_view key;   // of files before version 5
+  std::string_view key;   // in files before version 5
   std::string_view name;  // in pooling_mode
   Pooling pooling;
 };
@@ -207,7 +207,7 @@ SentenceModules load_sentence_modules(const std::string& path, int64_t hidden_si
   const std::vector<ModuleEntry> modules = load_module_list(path);
   const std::optional<SentenceSettings> settings = find_settings(path);
   const std::string name = settings && !modules.empty() ? class_of(*settings) : "SentenceTransformer";
-  const bool makes_vectors = name != "CrossEncoder";  // its folder says nothing about vectors
+  const bool makes_vectors = name != "CrossEncoder";  // a CrossEncoder's folder says nothing about vectors
   if (makes_vectors && name != "SentenceTransformer")
     refuse_module(result, fmt::format("{}: model_type {} is not supported", settings->path(), name));
   if (makes_vectors) {

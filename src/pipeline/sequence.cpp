@@ -15,7 +15,7 @@
 namespace deberta {
 namespace {
 
-// Of the rows [first, last) of logits_BC.
+// The mean of the rows [first, last) of logits_BC.
 std::vector<float> mean_row(std::span<const float> logits_BC, size_t classes, size_t first, size_t last) {
   std::vector<float> mean_C(classes);
   for (size_t c = 0; c < classes; ++c) {
@@ -32,7 +32,7 @@ struct Rules {
   size_t top_k;
   std::vector<bool> findings = {};                        // empty: no window is chosen
   ScoreFunction finding_function = ScoreFunction::kNone;  // the model's, also where logits are asked for
-  std::vector<std::vector<WindowAnswer>> windows = {};    // of each text, without labels; none: nobody asks
+  std::vector<std::vector<WindowAnswer>> windows = {};    // by text, without labels; none: not requested
 };
 
 Rules rules_of(const Pipeline& pipeline, const SequenceOptions& options) {
@@ -57,15 +57,15 @@ std::vector<std::vector<WindowAnswer>> places_of(const WindowedInputs& windowed)
   std::vector<std::vector<WindowAnswer>> places;
   for (size_t i = 0; i < windowed.texts.size(); ++i) {
     const Encoding& text = windowed.texts[i];
-    std::vector<WindowAnswer>& its = places.emplace_back();
-    if (windowed.windows[i].empty()) its.push_back(place_of(text, 1, text.size() - 1));
+    std::vector<WindowAnswer>& windows = places.emplace_back();
+    if (windowed.windows[i].empty()) windows.push_back(place_of(text, 1, text.size() - 1));
     for (const Window& window : windowed.windows[i])  // without [CLS]
-      its.push_back(place_of(text, window.first + 1, window.last + 1));
+      windows.push_back(place_of(text, window.first + 1, window.last + 1));
   }
   return places;
 }
 
-// Of the rows [first, last): the one in which a finding scores highest.
+// The row in [first, last) in which a finding scores highest.
 size_t worst_row(std::span<const float> logits_BC, const Rules& rules, size_t first, size_t last) {
   const size_t classes = rules.findings.size();
   size_t worst = first;
@@ -82,10 +82,10 @@ size_t worst_row(std::span<const float> logits_BC, const Rules& rules, size_t fi
   return worst;
 }
 
-std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceLogits& found, const Rules& rules) {
-  const Sequences& sequences = found.sequences;
+std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceLogits& results, const Rules& rules) {
+  const Sequences& sequences = results.sequences;
   const auto classes = static_cast<size_t>(pipeline.model.labels());
-  const std::span<const float> logits_BC = found.logits_BC;
+  const std::span<const float> logits_BC = results.logits_BC;
   const auto rank = [&](std::span<const float> logits_C, SequenceAnswer& answer) {
     answer.scores = scores_of_logits(logits_C, rules.function);
     answer.labels = labels_of_answer(answer.scores, pipeline.config, rules.top_k);
@@ -101,10 +101,10 @@ std::vector<SequenceAnswer> answers_of(const Pipeline& pipeline, const SequenceL
     else
       rank(logits_BC.subspan(worst_row(logits_BC, rules, first, last) * classes, classes), answer);
     for (size_t row = first; row < last && !rules.windows.empty(); ++row) {
-      SequenceAnswer one;
-      rank(logits_BC.subspan(row * classes, classes), one);
+      SequenceAnswer window_answer;
+      rank(logits_BC.subspan(row * classes, classes), window_answer);
       answer.windows.push_back(rules.windows[i][row - first]);
-      answer.windows.back().labels = std::move(one.labels);
+      answer.windows.back().labels = std::move(window_answer.labels);
     }
   }
   return answers;
@@ -125,8 +125,8 @@ Planned<SequenceAnswer> plan_classify(const Pipeline& pipeline, std::span<const 
   WindowedInputs windowed = window_inputs(pipeline.tokenizer, inputs, options.rules);
   if (options.window_scores == WindowScores::kEach) rules.windows = places_of(windowed);
   LogitsPlan logits = plan_logits(pipeline.model, std::move(windowed.sequences));
-  return {std::move(logits.plan), [&pipeline, found = std::move(logits.found), rules = std::move(rules)] {
-            return answers_of(pipeline, *found, rules);
+  return {std::move(logits.plan), [&pipeline, results = std::move(logits.results), rules = std::move(rules)] {
+            return answers_of(pipeline, *results, rules);
           }};
 }
 

@@ -66,11 +66,11 @@ std::vector<QuestionAnswer> answers_of(const Tokenizer& tokenizer, const Windows
   std::vector<QuestionAnswer> answers;
   for (size_t i = 0; i < w.sequences.inputs(); ++i) {
     const size_t first = w.sequences.starts[i], count = w.sequences.starts[i + 1] - first;
-    const SpanCandidates found = find_spans(std::span(w.logits).subspan(first, count), rules);
+    const SpanCandidates span_candidates = find_spans(std::span(w.logits).subspan(first, count), rules);
     const std::span<const Encoding> windows = std::span(w.sequences.all).subspan(first, count);
-    answers.push_back({span_answers(w.contexts[i], windows, found, answer_rules(tokenizer, options)),
-                       static_cast<float>(found.null_score), static_cast<float>(found.null_logit), count,
-                       w.sequences.tokens_of(i), w.sequences.cut_tokens_of(i)});
+    answers.push_back({span_answers(w.contexts[i], windows, span_candidates, answer_rules(tokenizer, options)),
+                       static_cast<float>(span_candidates.null_score), static_cast<float>(span_candidates.null_logit),
+                       count, w.sequences.tokens_of(i), w.sequences.cut_tokens_of(i)});
   }
   return answers;
 }

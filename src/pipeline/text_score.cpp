@@ -30,7 +30,7 @@ class ScoredTexts {
   }
 
   std::span<const Encoding> texts() const { return texts_; }
-  // Of each copy.
+  // Tokens of each copy.
   std::vector<size_t> tokens() const {
     std::vector<size_t> tokens;
     tokens.reserve(masked_.size());
@@ -74,7 +74,7 @@ class ScoredTexts {
 
   std::vector<Encoding> texts_;
   int32_t mask_;
-  std::vector<size_t> starts_{0};  // of text i: copies starts_[i] .. starts_[i + 1] - 1
+  std::vector<size_t> starts_{0};  // text i has the copies starts_[i] .. starts_[i + 1] - 1
   std::vector<size_t> masked_;     // the token of each copy that is masked
   std::vector<TextScoreAnswer> answers_;
 };

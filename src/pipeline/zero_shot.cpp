@@ -42,7 +42,7 @@ std::string hypothesis_of(const ZeroShotOptions& options, const std::string& lab
   return hypothesis.replace(hypothesis.find(kSlot), kSlot.size(), label);
 }
 
-// The class weighed against entailment, for a label by itself: of two classes the other one. Throws kTask.
+// The class weighed against entailment for a single label; with two classes the other one. Throws kTask.
 size_t opposite_of(const EntailmentLabels& labels, size_t classes) {
   if (labels.contradiction) return *labels.contradiction;
   if (classes == 2) return 1 - labels.entailment;
@@ -75,12 +75,12 @@ struct Candidates {
   std::vector<std::string> labels;
 };
 
-std::vector<ZeroShotAnswer> answers_of(const SequenceLogits& found, const Candidates& c) {
+std::vector<ZeroShotAnswer> answers_of(const SequenceLogits& results, const Candidates& c) {
   const size_t candidates = c.labels.size(), row = candidates * c.classes;
-  const Sequences& sequences = found.sequences;
+  const Sequences& sequences = results.sequences;
   std::vector<ZeroShotAnswer> answers;
   for (size_t i = 0; i < sequences.inputs(); ++i) {
-    const std::span<const float> own_NC = std::span(found.logits_BC).subspan(i * row, row);
+    const std::span<const float> own_NC = std::span(results.logits_BC).subspan(i * row, row);
     std::vector<float> scores_N = scores_of(own_NC, c.classes, c.entailment, c.opposite);
     std::vector<LabelScore> ranked = rank_labels(scores_N, c.labels, 0);
     answers.push_back({std::move(ranked), std::move(scores_N), sequences.tokens_of(i), sequences.cut_tokens_of(i)});
@@ -117,8 +117,8 @@ Planned<ZeroShotAnswer> plan_zero_shot(const Pipeline& pipeline, std::span<const
   Candidates candidates{classes, labels.entailment, std::nullopt, options.labels};
   if (options.is_multi_label || options.labels.size() == 1) candidates.opposite = opposite_of(labels, classes);
   LogitsPlan logits = plan_logits(pipeline.model, gather_sequences(pipeline.tokenizer, inputs, rules));
-  return {std::move(logits.plan), [found = std::move(logits.found), candidates = std::move(candidates)] {
-            return answers_of(*found, candidates);
+  return {std::move(logits.plan), [results = std::move(logits.results), candidates = std::move(candidates)] {
+            return answers_of(*results, candidates);
           }};
 }
 

@@ -114,8 +114,8 @@ std::string free_name(const std::string& key, const std::vector<std::string>& ow
 JsonObject all_of(const std::vector<JsonObject>& objects) {
   JsonObject all;
   std::set<std::string_view> seen;
-  for (const JsonObject& one : objects) {
-    for (const JsonMember& member : one) {
+  for (const JsonObject& object : objects) {
+    for (const JsonMember& member : object) {
       if (seen.insert(member.first).second) all.emplace_back(member.first, "");
     }
   }
@@ -125,8 +125,8 @@ JsonObject all_of(const std::vector<JsonObject>& objects) {
 }  // namespace
 
 const Json* find_member(const JsonObject& object, std::string_view name) {
-  const auto found = std::ranges::find(object, name, &JsonMember::first);
-  return found == object.end() ? nullptr : &found->second;
+  const auto member = std::ranges::find(object, name, &JsonMember::first);
+  return member == object.end() ? nullptr : &member->second;
 }
 
 Cell kept_cell(const Json& value) {

@@ -38,10 +38,10 @@ struct Answer {
   std::vector<Cells> lines;       // table, tsv and csv: one line or more, each with as many cells as there are columns
   std::vector<Cells> words = {};  // conll: one line per word; trec: one per document
   std::string painted = {};       // not empty: what a table shows instead, already escaped for a terminal
-  size_t cut_tokens = 0;          // of the row's texts, which the model has not read
+  size_t cut_tokens = 0;          // tokens of the row's texts that the model has not read
   bool is_of_empty_text = false;  // one of the row's texts says nothing
-  std::vector<TextMark> marks = {};   // of each line, where they are of different texts
-  std::vector<JsonObject> kept = {};  // of each line, beside what is kept of the row
+  std::vector<TextMark> marks = {};   // by line, where lines belong to different texts
+  std::vector<JsonObject> kept = {};  // by line, beside what is kept of the row
 };
 
 // Null where the object has no such key.
@@ -125,7 +125,7 @@ class AnswerWriter {
   bool has_notes_;
   bool is_bad_ = false;  // the line that is written says what went wrong, and nothing may keep it from that
   int digits_;
-  std::vector<std::string> keys_;  // of the answer in json and jsonl, those seen so far
+  std::vector<std::string> keys_;  // keys of answers in json and jsonl, those seen so far
   FileWriter& out_;
   std::string pending_;
   std::vector<Cells> table_;  // without the header

@@ -43,7 +43,7 @@ constexpr std::string_view kZeroShotModels =
 
 std::vector<FoundModel> builtin_models() {
   ModelPlaces places = find_places(current_environment());
-  places.hub_cache.clear();  // which may be large, and is not asked
+  places.hub_cache.clear();  // may be large, and is not searched
   return list_models(places);
 }
 
@@ -56,12 +56,12 @@ std::string builtin_model_of(std::string_view verb, std::string_view task) {
 
 namespace {
 
-// A model that ships is small: what it cannot do is said wherever it answers. Its limits; "" where there are none.
+// A shipped model's limits, which are reported wherever it answers, since it is small; "" where there are none.
 std::string limits_of(const std::string& name) {
   try {
     return read_model_card(find_model(name, find_places(current_environment()))).limits;
   } catch (const Error&) {
-    return "";  // its verb reports that it is not there
+    return "";  // the verb reports that it is missing
   }
 }
 

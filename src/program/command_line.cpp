@@ -21,7 +21,7 @@ namespace deberta::cli {
 namespace {
 
 // What CLI11 found, before the table has checked it.
-struct Found {
+struct ParsedWords {
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // one entry for each time it was given
   std::vector<std::string> arguments;
   bool wants_help = false;
@@ -50,7 +50,7 @@ struct Found {
   if (const std::string_view near = nearest_match(name, names); !near.empty()) {
     throw Error(ErrorCode::kUsage, "", fmt::format("unknown option {}; did you mean --{}?", word, near));
   }
-  std::string verbs;  // of all rows with the name
+  std::string verbs;  // verbs of all rows with the name
   for (const OptionRow& row : option_table()) {
     if (row.name == name) verbs += fmt::format("{}{}", verbs.empty() ? "" : " ", row.verbs);
   }
@@ -140,15 +140,16 @@ void check_arguments(const VerbRow& verb, const std::vector<std::string>& argume
 }
 
 // A flag stands for `value`.
-void add_flag(CLI::App& app, const std::string& names, std::string_view option, std::string_view value, Found& found) {
+void add_flag(CLI::App& app, const std::string& names, std::string_view option, std::string_view value,
+              ParsedWords& parsed) {
   app.add_flag_callback(
-      names, [&found, name = std::string(option), text = std::string(value)] { found.values[name].push_back(text); });
+      names, [&parsed, name = std::string(option), text = std::string(value)] { parsed.values[name].push_back(text); });
 }
 
-void add_option(CLI::App& app, const std::string& names, std::string_view option, Found& found) {
-  const auto add = [&found, name = std::string(option)](const std::vector<std::string>& given) {
-    auto& values = found.values[name];
-    values.insert(values.end(), given.begin(), given.end());
+void add_option(CLI::App& app, const std::string& names, std::string_view option, ParsedWords& parsed) {
+  const auto add = [&parsed, name = std::string(option)](const std::vector<std::string>& new_values) {
+    auto& values = parsed.values[name];
+    values.insert(values.end(), new_values.begin(), new_values.end());
   };
   app.add_option_function<std::vector<std::string>>(names, add)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -156,36 +157,36 @@ void add_option(CLI::App& app, const std::string& names, std::string_view option
 }
 
 // The options of a verb, under their names and their former ones.
-void add_options(CLI::App& app, const std::string& verb, Found& found) {
+void add_options(CLI::App& app, const std::string& verb, ParsedWords& parsed) {
   for (const OptionRow* row : options_of(verb)) {
     const std::string names =
         row->short_name ? fmt::format("-{},--{}", row->short_name, row->name) : fmt::format("--{}", row->name);
     if (row->type == OptionType::kFlag) {
-      add_flag(app, names, row->name, "true", found);
+      add_flag(app, names, row->name, "true", parsed);
     } else {
-      add_option(app, names, row->name, found);
+      add_option(app, names, row->name, parsed);
     }
   }
   for (const OptionAlias& alias : option_aliases()) {
     if (find_alias(verb, alias.name) == nullptr) continue;
     const std::string name = fmt::format("--{}", alias.name);
     if (alias.value.empty()) {
-      add_option(app, name, alias.option, found);
+      add_option(app, name, alias.option, parsed);
     } else {
-      add_flag(app, name, alias.option, alias.value, found);
+      add_flag(app, name, alias.option, alias.value, parsed);
     }
   }
 }
 
-Found take_apart(const std::vector<std::string>& words) {
+ParsedWords take_apart(const std::vector<std::string>& words) {
   const std::string& verb = words.front();
   check_values(words);
-  Found found;
+  ParsedWords parsed;
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  app.add_flag("-h,--help", found.wants_help);
-  add_options(app, verb, found);
+  app.add_flag("-h,--help", parsed.wants_help);
+  add_options(app, verb, parsed);
   std::vector<std::string> rest(words.rbegin(), words.rend() - 1);  // CLI11 takes them last first
   try {
     app.parse(rest);
@@ -200,15 +201,15 @@ Found take_apart(const std::vector<std::string>& words) {
   bool options_ended = false;
   for (const std::string& word : app.remaining()) {
     if (word == "--" && !std::exchange(options_ended, true)) continue;
-    found.arguments.push_back(word);
+    parsed.arguments.push_back(word);
   }
-  return found;
+  return parsed;
 }
 
 // Words that CLI11 left over and that were meant as options: those with a dash before "--".
-void refuse_leftover_options(const std::vector<std::string>& words, const Found& found) {
+void refuse_leftover_options(const std::vector<std::string>& words, const ParsedWords& parsed) {
   const auto end = std::find(words.begin(), words.end(), "--");
-  for (const std::string& word : found.arguments) {
+  for (const std::string& word : parsed.arguments) {
     if (word.size() < 2 || word.front() != '-') continue;
     if (std::find(words.begin() + 1, end, word) != end) refuse_unknown_option(word, words.front());
   }
@@ -266,27 +267,27 @@ std::vector<std::string> with_dashes(std::vector<std::string> words) {
 
 }  // namespace
 
-CommandLine parse_command_line(const std::vector<std::string>& given) {
-  const std::vector<std::string> words = with_dashes(given);
+CommandLine parse_command_line(const std::vector<std::string>& raw_words) {
+  const std::vector<std::string> words = with_dashes(raw_words);
   if (find_verb(words.front()) == nullptr) refuse_unknown_verb(words.front());
-  Found found = take_apart(words);
-  refuse_leftover_options(words, found);
-  CommandLine line{Options(words.front()), found.wants_help, {}};
+  ParsedWords parsed = take_apart(words);
+  refuse_leftover_options(words, parsed);
+  CommandLine line{Options(words.front()), parsed.wants_help, {}};
   if (line.wants_help) return line;
   line.notes = notes_of_environment();
 
-  check_arguments(*find_verb(words.front()), found.arguments);
-  const auto config = found.values.find("config");
-  if (config != found.values.end()) line.options.set("config", config->second, "flag");  // refuses a second one
-  const std::string path = config != found.values.end() ? config->second.back() : variable("DEBERTA_CONFIG");
+  check_arguments(*find_verb(words.front()), parsed.arguments);
+  const auto config = parsed.values.find("config");
+  if (config != parsed.values.end()) line.options.set("config", config->second, "flag");  // refuses a second one
+  const std::string path = config != parsed.values.end() ? config->second.back() : variable("DEBERTA_CONFIG");
   if (!path.empty()) {
     if (const std::string ignored = apply_config_file(path, line.options); !ignored.empty())
       line.notes.push_back(
           fmt::format("note: {}: options that do not apply to {} are ignored: {}", path, words.front(), ignored));
   }
   apply_environment(line.options);
-  for (const auto& [name, value] : found.values) line.options.set(name, value, "flag");
-  line.options.arguments = std::move(found.arguments);
+  for (const auto& [name, value] : parsed.values) line.options.set(name, value, "flag");
+  line.options.arguments = std::move(parsed.arguments);
   line.options.words = words;
   if (!variable(kNotesPrinted).empty()) line.notes.clear();
   return line;

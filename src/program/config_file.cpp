@@ -132,9 +132,9 @@ std::string apply_config_file(const std::string& path, Options& options) {
   if (!document.is_object())
     throw Error(ErrorCode::kUsage, path, "expected an object of options, got " + document.describe());
   std::string ignored;
-  for (const JsonMember& given : document.as_object()) {
-    if (find_verb(given.first) != nullptr) continue;
-    const JsonMember member = with_dashes(given);
+  for (const JsonMember& entry : document.as_object()) {
+    if (find_verb(entry.first) != nullptr) continue;
+    const JsonMember member = with_dashes(entry);
     if (has_option(options.verb(), member.first) || find_alias(options.verb(), member.first) != nullptr) {
       set(path, member, options);
     } else if (is_option(member.first)) {

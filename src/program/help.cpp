@@ -17,9 +17,9 @@ namespace deberta::cli {
 namespace {
 
 constexpr size_t kColumn = 30;  // where explanations begin
-constexpr size_t kWidth = 100;  // where nobody says another
+constexpr size_t kWidth = 100;  // unless the caller sets another
 
-// Of a long word that fits: up to the last | in it.
+// How much of a long word fits: up to the last | in it.
 size_t part_length(std::string_view word, size_t room) {
   const size_t mark = word.substr(0, room).rfind('|');
   return mark == std::string_view::npos ? room : mark + 1;

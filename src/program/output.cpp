@@ -101,15 +101,15 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
   const std::string ending = ending_of(path);
   const std::string_view format = format_of_ending(ending);
   const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::kUsage, "--output", what); };
-  const std::string_view given = word_of(output.format.value_or(Format::kAuto));
+  const std::string_view format_word = word_of(output.format.value_or(Format::kAuto));
   if (ending.empty() || (ending == "txt" && output.format)) return;  // text of any format
   if (writes_array(*find_verb(verb), ending)) {
-    if (given != "auto")
-      refuse(
-          fmt::format("{} is {}; --format {} contradicts that", path, ending == "html" ? "a page" : "an array", given));
-  } else if (given != "auto") {
-    if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != given))
-      note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, given));
+    if (format_word != "auto")
+      refuse(fmt::format("{} is {}; --format {} contradicts that", path, ending == "html" ? "a page" : "an array",
+                         format_word));
+  } else if (format_word != "auto") {
+    if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != format_word))
+      note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, format_word));
   } else if (!output.format) {
     if (!is_no_file(path)) refuse(fmt::format("expected a name that ends in .safetensors, got {}", path));
   } else if (!has_format(verb, format) && !is_no_file(path)) {
@@ -195,12 +195,12 @@ void check_outputs(const Options& options) {
   if (output.bom.value_or(false) && output_format(output) != Format::kCsv)
     throw Error(ErrorCode::kUsage, "--bom", "expected --format csv, or -o with a name that ends in .csv");
   std::vector<NamedOutput> outputs = named_outputs(options, output);
-  for (const NamedOutput& one : outputs) {
-    if (is_standard_output(one.path)) continue;
-    check_compression(one.option, one.path);
-    if (one.option == "--output") check_ending(options.verb(), output);
-    if (one.option == "--page") check_page_ending(one.option, one.path);
-    check_output_file(one.path);
+  for (const NamedOutput& named : outputs) {
+    if (is_standard_output(named.path)) continue;
+    check_compression(named.option, named.path);
+    if (named.option == "--output") check_ending(options.verb(), output);
+    if (named.option == "--page") check_page_ending(named.option, named.path);
+    check_output_file(named.path);
   }
   add_results(options, outputs);
   check_are_different(outputs);
@@ -209,8 +209,8 @@ void check_outputs(const Options& options) {
 }
 
 Format output_format(const OutputSettings& output) {
-  const Format given = output.format.value_or(Format::kAuto);
-  if (given != Format::kAuto || !output.file) return given;
+  const Format requested = output.format.value_or(Format::kAuto);
+  if (requested != Format::kAuto || !output.file) return requested;
   const std::string_view named = format_of_ending(ending_of(*output.file));
   for (const auto& [word, meaning] : kChoiceWords<Format>) {
     if (word == named) return meaning;

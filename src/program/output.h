@@ -10,7 +10,7 @@
 
 namespace deberta::cli {
 
-// Thrown when nobody reads standard output any more (`| head -1`): the program ends silently.
+// Thrown when the reader of standard output is gone (`| head -1`): the program ends silently.
 struct ReaderGone {};
 
 // Writes all of it at once. Throws ReaderGone, kFileWrite.

@@ -89,7 +89,7 @@ int run_program(int argc, char** argv, RunVerb run_verb) {
     return interrupted() != 0 ? interrupted() : code;
   } catch (const Interrupted&) {
     return interrupted();
-  } catch (const ReaderGone&) {  // answers are no longer wanted, but not all were given
+  } catch (const ReaderGone&) {  // answers are no longer wanted, but some were not written
   } catch (const Error& error) {
     const Error named = with_options(error);
     std::fputs(fmt::format("{}\n", named.what()).c_str(), stderr);

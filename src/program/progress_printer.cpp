@@ -15,7 +15,7 @@ namespace deberta::cli {
 
 namespace {
 
-constexpr size_t kColumns = 80;  // of a terminal that does not report its width
+constexpr size_t kColumns = 80;  // for a terminal that does not report its width
 
 // The last column stays free: a character there wraps the line on some terminals.
 size_t terminal_columns() {

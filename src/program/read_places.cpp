@@ -67,7 +67,7 @@ std::vector<std::string> listed_files(const std::string& folder) {
     if (!is_regular_file(path)) return files;
     for (const ManifestFile& file : parse_manifest(read_file(path, kMostBytes), path))
       files.push_back(fmt::format("{}/{}", folder, file.name));
-  } catch (const Error&) {  // its verb reports it
+  } catch (const Error&) {  // the verb reports it
   }
   return files;
 }
@@ -100,31 +100,31 @@ void visit_files(const std::string& root, std::vector<FileId> seen,
   }
 }
 
-bool is_read_from(const ReadPlace& place, const NamedOutput& output, const std::optional<FileId>& id) {
+bool is_read_from(const ReadPlace& source, const NamedOutput& output, const std::optional<FileId>& id) {
   const std::string name = output.path.substr(output.path.rfind('/') + 1);
   const bool is_own = !output.folder.empty();
-  if (!is_own && output.path != "-" && reads_name(place.folder, name) && is_inside(output.path, place.path))
+  if (!is_own && output.path != "-" && reads_name(source.folder, name) && is_inside(output.path, source.path))
     return true;
   if (!id) return false;
   std::vector<FileId> passed;
-  const auto own = is_own ? status_of(output.folder, -1) : std::nullopt, read = status_of(place.path, -1);
+  const auto own = is_own ? status_of(output.folder, -1) : std::nullopt, read = status_of(source.path, -1);
   if (own) passed.push_back(id_of(*own));
   if (own && read && id_of(*own) == id_of(*read)) return false;  // the run refuses a folder that is not its own
   bool is_found = false;
-  visit_files(place.path, passed, [&](const std::string& other, const FileId& file) {
-    is_found = is_found || (file == *id && reads_name(place.folder, other));
+  visit_files(source.path, passed, [&](const std::string& other, const FileId& file) {
+    is_found = is_found || (file == *id && reads_name(source.folder, other));
   });
   return is_found;
 }
 
-bool is_read(const ReadPlace& place, const NamedOutput& output) {
-  const auto written = status_of(output.path, STDOUT_FILENO), read = status_of(place.path, STDIN_FILENO);
+bool is_read(const ReadPlace& source, const NamedOutput& output) {
+  const auto written = status_of(output.path, STDOUT_FILENO), read = status_of(source.path, STDIN_FILENO);
   if (!read) return false;
   const std::optional<FileId> id = written ? std::optional(id_of(*written)) : std::nullopt;
-  if (S_ISDIR(read->st_mode)) return is_read_from(place, output, id);
+  if (S_ISDIR(read->st_mode)) return is_read_from(source, output, id);
   // A run refuses a folder of a model that is not its own.
   const bool is_of_run =
-      !output.folder.empty() && place.folder == Folder::kModel && is_inside(place.path, output.folder);
+      !output.folder.empty() && source.folder == Folder::kModel && is_inside(source.path, output.folder);
   return !is_of_run && id == id_of(*read);
 }
 
@@ -187,10 +187,10 @@ namespace {
 fs::path place_of_new(const std::string& path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
-  fs::path place = fs::absolute(path, error);
-  for (int links = 0; links < kMostLinks && fs::is_symlink(place, error); ++links)
-    place = place.parent_path() / fs::read_symlink(place, error);  // an absolute target stands alone
-  return fs::weakly_canonical(place, error);
+  fs::path target = fs::absolute(path, error);
+  for (int links = 0; links < kMostLinks && fs::is_symlink(target, error); ++links)
+    target = target.parent_path() / fs::read_symlink(target, error);  // an absolute target stands alone
+  return fs::weakly_canonical(target, error);
 }
 
 }  // namespace
@@ -210,11 +210,12 @@ void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs
   if (outputs.empty()) return;
   const std::vector<ReadPlace> places = places_read(options);
   for (const NamedOutput& output : outputs) {
-    const auto place = std::ranges::find_if(places, [&](const ReadPlace& one) { return is_read(one, output); });
-    if (place == places.end()) continue;
-    const std::string what = place->folder == Folder::kModel ? fmt::format("a file of the model {}", place->path)
-                             : place->path == "-"            ? "the file on standard input"
-                                                             : fmt::format("{} {}", place->option, place->path);
+    const auto entry =
+        std::ranges::find_if(places, [&](const ReadPlace& candidate) { return is_read(candidate, output); });
+    if (entry == places.end()) continue;
+    const std::string what = entry->folder == Folder::kModel ? fmt::format("a file of the model {}", entry->path)
+                             : entry->path == "-"            ? "the file on standard input"
+                                                             : fmt::format("{} {}", entry->option, entry->path);
     throw Error(
         ErrorCode::kUsage, output.option,
         fmt::format("expected a file that is not read, got {}, which would take the place of {}; choose another "

@@ -11,7 +11,7 @@ namespace deberta::cli {
 struct NamedOutput {
   std::string option;       // "--output"; "standard output"
   std::string path;         // "-": standard output
-  std::string folder = {};  // of a run that writes it; what is read may lie around it
+  std::string folder = {};  // folder of the run that writes it; what is read may lie around it
 };
 
 // Throws kUsage when an output is a file that the run reads, however either is written (links and hard links are the

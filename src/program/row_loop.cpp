@@ -150,7 +150,7 @@ AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns)
           .kept = kept_by_name(options.rows),
           .keeps_all = keeps_all_in_table(options),
           .digits = digits_of(options.output),
-          .has_notes = options.verb != TokenizeVerb::kName};  // which gives back texts and ids as they are
+          .has_notes = options.verb != TokenizeVerb::kName};  // tokenize returns texts and ids as they are
 }
 
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,

@@ -17,7 +17,7 @@ struct RowAnswer {
   Answer answer;
   size_t tokens = 0;
   size_t cut_tokens = 0;
-  size_t tokens_of_nothing = 2;  // that an empty text has: those of the model around it
+  size_t tokens_of_nothing = 2;  // tokens of an empty text: those that the model puts around it
 };
 
 // Answers a group of rows, in order; throws when any of them cannot be answered (the loop then finds out which). Runs

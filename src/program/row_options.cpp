@@ -28,7 +28,7 @@ void say_guess(const FormGuess& guess) {
                          guess.file, form, form));
 }
 
-// A text given as an argument may be the name of a file: perhaps the file was meant.
+// A text passed as an argument may be the name of a file: perhaps the file was meant.
 void note_file_names(const std::vector<std::string>& texts) {
   constexpr size_t kMaxPathBytes = 4096;
   for (const std::string& text : texts) {
@@ -80,7 +80,7 @@ RowRules row_rules(const RowReading& reading) {
   rules.fields.joins_words = reading.has_conll;
   if (settings.keep)
     rules.fields.kept = {settings.keep->value == Names{"all"}, reading.keeps_texts, kept_by_name(settings)};
-  rules.form = {.given = parse_row_form(settings.input_format),
+  rules.form = {.requested = parse_row_form(settings.input_format),
                 .has_conll = reading.has_conll,
                 .separator = separator_of(settings),
                 .on_guess = say_guess,

@@ -15,7 +15,7 @@ namespace deberta::cli {
 // What is read, and from where.
 struct RowReading {
   std::string verb;                // for messages
-  std::vector<std::string> texts;  // given as arguments
+  std::vector<std::string> texts;  // from the command line's arguments
   std::vector<std::string> files;  // else these, one after the other; none: standard input
   RowSettings settings;
   bool keeps_texts = false;                 // --keep all, given, in csv and tsv

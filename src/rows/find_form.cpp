@@ -76,29 +76,29 @@ bool is_conll(std::string_view line) {
 RowForm guess_form(const FormRules& rules, const Names& names, ByteSource& source, bool has_ending) {
   const std::string line(source.peek_line(LineReader::kMaxLineBytes));
   const std::optional<RowForm> json = json_form(line);
-  std::optional<RowForm> found = json ? json : table_form(line, names);
-  if (!found && rules.has_conll && is_conll(line)) found = RowForm::kConll;
-  if (!found) return RowForm::kText;
+  std::optional<RowForm> guess = json ? json : table_form(line, names);
+  if (!guess && rules.has_conll && is_conll(line)) guess = RowForm::kConll;
+  if (!guess) return RowForm::kText;
   const bool is_followed = json && !has_ending;
-  if (rules.on_guess) rules.on_guess({source.name(), *found, is_followed});
-  return is_followed ? *found : RowForm::kText;
+  if (rules.on_guess) rules.on_guess({source.name(), *guess, is_followed});
+  return is_followed ? *guess : RowForm::kText;
 }
 
 // JSON under the other one's ending: rows in a .json, an array in a .jsonl. A list of texts in one line is a row.
 RowForm json_of_first_line(RowForm form, ByteSource& source) {
   const std::string line(source.peek_line(LineReader::kMaxLineBytes));
-  const std::optional<RowForm> found = json_form(line);
-  if (!found || *found == form) return form;
+  const std::optional<RowForm> guess = json_form(line);
+  if (!guess || *guess == form) return form;
   // In a .jsonl an object that its line does not end is a broken row.
   const bool is_row = form == RowForm::kJsonl &&
                       (line.find('[') > line.find('{') || (line.find('{') == std::string::npos && is_json(line)));
-  return is_row ? form : *found;
+  return is_row ? form : *guess;
 }
 
 }  // namespace
 
 RowForm find_row_form(const FormRules& rules, const Names& names, ByteSource& source) {
-  if (rules.given) return *rules.given;
+  if (rules.requested) return *rules.requested;
   const std::optional<RowForm> form = form_of_ending(source.name());
   if (form == RowForm::kConll && !rules.has_conll) {
     throw Error(ErrorCode::kUsage, {{.where = source.name(),

@@ -1,4 +1,4 @@
-// The form of a file of rows: as its reader was told, else by its ending, else by its first line.
+// The form of a file of rows: as the caller says, else by its ending, else by its first line.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,9 +19,9 @@ struct FormGuess {
 };
 
 struct FormRules {
-  std::optional<RowForm> given = std::nullopt;
+  std::optional<RowForm> requested = std::nullopt;
   bool has_conll = false;                        // sentences in columns can be read
-  std::optional<char> separator = std::nullopt;  // of the cells of a table; none: as its form and its first line say
+  std::optional<char> separator = std::nullopt;  // between cells of a table; none: as its form and its first line say
   std::function<void(const FormGuess&)> on_guess = {};
   // Cells of a table without quoting begin and end with quotes, which stay in them.
   std::function<void(const std::string& file)> on_quotes = {};

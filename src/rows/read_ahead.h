@@ -18,7 +18,7 @@ using OpenRows = std::function<std::unique_ptr<RowSource>(const std::function<bo
 
 struct ReadAheadRules {
   EncodeRow encode = {};
-  size_t batch_tokens = 16000;                              // of a group, with `encode`
+  size_t batch_tokens = 16000;                              // per group, with `encode`
   std::function<bool()> is_stopped = [] { return false; };  // asked between rows, and while input is waited for
 };
 

@@ -30,8 +30,8 @@ struct Row {
 
 // What becomes of a row that cannot be read or answered.
 enum class BadRows {
-  kFail,    // its error is thrown, and ends the run
-  kReport,  // it is counted, and its error is told in its place
+  kFail,    // the error is thrown, and ends the run
+  kReport,  // it is counted, and its error is reported in its place
   kSkip,    // it is counted
 };
 

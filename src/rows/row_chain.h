@@ -9,7 +9,7 @@
 
 namespace deberta {
 
-// Opened at the first row, so that nobody waits for a pipe before doing other work (whoever fills it may wait for the
+// Opened at the first row, so that no wait for a pipe delays other work (the process that fills it may wait for the
 // output to be opened).
 std::unique_ptr<RowSource> late_rows(std::function<std::unique_ptr<RowSource>()> open);
 

@@ -14,7 +14,7 @@
 namespace deberta {
 namespace {
 
-constexpr const char* kItemText = "text";  // of an item that is an object
+constexpr const char* kItemText = "text";  // key of the text in an item that is an object
 
 bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -46,8 +46,8 @@ Remedy remedy_for_key(std::string_view name) {
 Remedy remedy_for(const Names& columns) {
   for (const char separator : {';', '\t', ',', '|'}) {
     if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
-      const std::string found = separator == '\t' ? "tabs" : std::string(1, separator);
-      return {"the columns seem to be separated by " + found + ": name it with {}", "separator"};
+      const std::string separator_name = separator == '\t' ? "tabs" : std::string(1, separator);
+      return {"the columns seem to be separated by " + separator_name + ": name it with {}", "separator"};
     }
   }
   return name_it();
@@ -114,25 +114,25 @@ void refuse_names(const FieldRules& rules, const std::string& what) {
 
 // The names under which the texts of an object or a table with these keys stand.
 const Names& RowFields::names_of(const Json& object, const std::string& where) const {
-  if (is_given_ || shape_.others.empty()) return names_;
-  const Names* found = nullptr;
+  if (is_given_ || shape_.published_names.empty()) return names_;
+  const Names* match = nullptr;
   const auto has_all = [&](const Names& names) {
     return std::all_of(names.begin(), names.end(),
                        [&](const std::string& name) { return object.find(name) != nullptr; });
   };
   std::vector<const Names*> known{&names_};
-  for (const Names& other : shape_.others) known.push_back(&other);
+  for (const Names& other : shape_.published_names) known.push_back(&other);
   for (const Names* names : known) {
     if (!has_all(*names)) continue;
-    if (found != nullptr) {
+    if (match != nullptr) {
       throw input_error(
           where,
-          fmt::format("expected one pair of texts, got {} and {}", fmt::join(*found, ","), fmt::join(*names, ",")),
+          fmt::format("expected one pair of texts, got {} and {}", fmt::join(*match, ","), fmt::join(*names, ",")),
           {"name them with {}", "fields"});
     }
-    found = names;
+    match = names;
   }
-  return found != nullptr ? *found : names_;
+  return match != nullptr ? *match : names_;
 }
 
 void RowFields::check_columns(const Names& columns, const std::string& where) const {

@@ -14,10 +14,10 @@ using Names = std::vector<std::string>;
 
 // What is read from a row: one or two texts, or texts followed by any number of items.
 struct RowShape {
-  Names names;                     // of the texts, then of the items, as in JSON Lines
-  bool has_items = false;          // the last name holds a list
-  bool needs_all = false;          // the second text too
-  std::vector<Names> others = {};  // names that published files have in their place
+  Names names;                              // the texts' names, then that of the items, as in JSON Lines
+  bool has_items = false;                   // the last name holds a list
+  bool needs_all = false;                   // the second text too
+  std::vector<Names> published_names = {};  // names that published files have in their place
   size_t texts() const { return names.size() - (has_items ? 1 : 0); }
 };
 
@@ -48,7 +48,7 @@ class RowFields {
 
   bool counts_columns() const;  // the fields are numbers: the file has no header line
 
-  // Of a table, before its rows: throws kInput when it lacks a column that is read or kept by name.
+  // For a table, before its rows: throws kInput when it lacks a column that is read or kept by name.
   void check_columns(const Names& columns, const std::string& where) const;
 
   // The texts of an object, and what is kept of the rest. Throws kInput.
@@ -78,9 +78,9 @@ class RowFields {
   Names names_;  // as in shape_; several for the items if several columns hold one each
 
   bool has_had_text_ = false;
-  std::string first_keys_;  // of the first object, for messages
+  std::string first_keys_;  // keys of the first object, for messages
   bool has_had_object_ = false;
-  std::vector<bool> has_had_kept_;  // of kept_.names
+  std::vector<bool> has_had_kept_;  // for each of kept_.names
 };
 
 }  // namespace deberta

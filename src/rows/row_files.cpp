@@ -64,7 +64,7 @@ class LineRows : public RowSource {
  protected:
   virtual const LineReader& lines() const = 0;
 
-  // Carries on what the reader found: its error, or what `fill` makes of the rest.
+  // Passes on what the reader found: its error, or what `fill` reads from the rest.
   template <class Record, class Fill>
   bool take(const Record& record, Row& row, const Fill& fill) {
     row = {};
@@ -119,10 +119,11 @@ class TextRows final : public LineRows {
   RowShape shape_;
 };
 
-// Of the texts, those of published files too.
+// The texts' names, those in published files too.
 Names all_names(const RowShape& shape) {
   Names names = shape.names;
-  for (const Names& others : shape.others) names.insert(names.end(), others.begin(), others.end());
+  for (const Names& published_names : shape.published_names)
+    names.insert(names.end(), published_names.begin(), published_names.end());
   return names;
 }
 

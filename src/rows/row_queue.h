@@ -1,5 +1,5 @@
 // Rows between the thread that reads them and the one that answers them: as many as fill some groups, so that memory
-// does not grow with the input. A group is as full as the rows that are there allow, and nobody waits for one to fill
+// does not grow with the input. A group is as full as the available rows allow, and no thread waits for one to fill
 // up while reading would wait.
 #pragma once
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace deberta {
 // Rows that are answered together, in the order of the input.
 struct RowGroup {
   std::vector<Row> rows;
-  std::optional<double> fraction_done;  // of the input, with the last row
+  std::optional<double> fraction_done;  // fraction of the input read, with the last row
 };
 
 class RowQueue {

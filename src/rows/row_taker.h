@@ -1,4 +1,4 @@
-// Rows with their numbers to whoever answers them, bad rows to whoever decides over them.
+// Hands rows with their numbers to one function, and bad rows to another.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -6,10 +6,10 @@
 namespace deberta::serve {
 namespace {
 
-constexpr double kShares[] = {8, 4, 1};    // of the classes
+constexpr double kShares[] = {8, 4, 1};    // shares of the classes
 constexpr int kMostPassed = 8;             // sequences of its client that may be taken before one that did not fit
 constexpr size_t kLookahead = 64;          // sequences of a client, looked at for one that fits
-constexpr size_t kIdleClients = 64;        // whose tags are kept at least
+constexpr size_t kIdleClients = 64;        // idle clients whose tags are kept, at least
 constexpr double kNewSpeed = 0.2;          // weight of the last batch in the mean speed
 constexpr double kSharedTime = 50000;      // microseconds of a batch while several clients ask
 constexpr int64_t kSeveralTime = 5000000;  // after the last turn from one client to another
@@ -50,11 +50,11 @@ std::optional<RequestId> BatchQueue::admit(const RequestInfo& info, size_t token
 }
 
 bool BatchQueue::add(RequestId id, std::span<const size_t> tokens, uint64_t kind) {
-  const auto found = requests_.find(id);
-  if (found == requests_.end()) return false;
-  Request& request = found->second;
+  const auto entry = requests_.find(id);
+  if (entry == requests_.end()) return false;
+  Request& request = entry->second;
   size_t all = 0;
-  for (const size_t one : tokens) all += one;
+  for (const size_t count : tokens) all += count;
   release(request, request.reserved);
   if (all > limits_.tokens - gauges_.tokens || !has_share(request.info.client, all)) {
     drop(id);
@@ -70,12 +70,12 @@ bool BatchQueue::add(RequestId id, std::span<const size_t> tokens, uint64_t kind
 }
 
 void BatchQueue::wait(Request& request, const QueuedSequence& sequence) {
-  Class& its = class_of(request);
-  if (its.order.empty()) its.tag = std::max(its.tag, class_now_);
-  Client& client = its.clients[request.info.client];
+  Class& priority_class = class_of(request);
+  if (priority_class.order.empty()) priority_class.tag = std::max(priority_class.tag, class_now_);
+  Client& client = priority_class.clients[request.info.client];
   if (client.waiting.empty()) {
-    client.tag = std::max(client.tag, its.now);
-    its.order.emplace(client.tag, request.info.client);
+    client.tag = std::max(client.tag, priority_class.now);
+    priority_class.order.emplace(client.tag, request.info.client);
   }
   const double work = work_of(sequence.tokens, limits_);
   client.waiting.emplace(Place{request.info.deadline, next_order_}, Waiting{sequence, work, 0});
@@ -85,12 +85,12 @@ void BatchQueue::wait(Request& request, const QueuedSequence& sequence) {
   waiting_work_ += work;
 }
 
-// Its sequences leave the queue.
+// The request's sequences leave the queue.
 void BatchQueue::forget_waiting(Request& request) {
   if (request.waiting == 0) return;
-  Class& its = class_of(request);
-  const auto found = its.clients.find(request.info.client);
-  Client& client = found->second;
+  Class& priority_class = class_of(request);
+  const auto entry = priority_class.clients.find(request.info.client);
+  Client& client = entry->second;
   for (const uint64_t order : request.places) {
     const auto at = client.waiting.find({request.info.deadline, order});
     if (at == client.waiting.end()) continue;  // it runs, or has run
@@ -100,21 +100,21 @@ void BatchQueue::forget_waiting(Request& request) {
     client.waiting.erase(at);
   }
   request.waiting = 0;
-  if (client.waiting.empty()) its.order.erase({client.tag, found->first});
+  if (client.waiting.empty()) priority_class.order.erase({client.tag, entry->first});
 }
 
 bool BatchQueue::has_share(const std::string& client, size_t tokens) const {
-  const auto its = client_tokens_.find(client);
-  return its == client_tokens_.end() || its->second + tokens <= limits_.tokens / 2;
+  const auto entry = client_tokens_.find(client);
+  return entry == client_tokens_.end() || entry->second + tokens <= limits_.tokens / 2;
 }
 
 void BatchQueue::release(Request& request, size_t tokens) {
   request.reserved -= tokens;
   gauges_.tokens -= tokens;
   if (tokens == 0 || !request.is_added) return;
-  const auto its = client_tokens_.find(request.info.client);
-  its->second -= tokens;
-  if (its->second == 0) client_tokens_.erase(its);
+  const auto entry = client_tokens_.find(request.info.client);
+  entry->second -= tokens;
+  if (entry->second == 0) client_tokens_.erase(entry);
 }
 
 // Ends a request before its answer.
@@ -128,12 +128,12 @@ void BatchQueue::drop(RequestId id) {
 }
 
 void BatchQueue::end_if_done(RequestId id) {
-  const auto found = requests_.find(id);
-  const Request& request = found->second;
+  const auto entry = requests_.find(id);
+  const Request& request = entry->second;
   if (!request.is_added || request.waiting > 0 || request.running > 0) return;
   deadlines_.erase({request.info.deadline, id});
   --gauges_.requests;
-  requests_.erase(found);
+  requests_.erase(entry);
 }
 
 void BatchQueue::cancel(RequestId id) {
@@ -178,7 +178,7 @@ bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
       return true;
     }
     if (turn.takes(at->second)) {
-      for (Waiting* one : passed) ++one->passed;
+      for (Waiting* earlier : passed) ++earlier->passed;
       serve(chosen, name, at, turn);
       return true;
     }
@@ -197,10 +197,10 @@ void BatchQueue::note_served(const std::string& client, int64_t now) {
   last_served_ = client;
 }
 
-// Of the next batch. Who comes while a batch runs waits for its end.
+// The most work of the next batch. What arrives while a batch runs waits for its end.
 double BatchQueue::most_work(int64_t now) {
   size_t waiting = 0;
-  for (const Class& one : classes_) waiting += one.order.size();
+  for (const Class& priority_class : classes_) waiting += priority_class.order.size();
   if (waiting > 1) several_until_ = now + kSeveralTime;
   return now < several_until_ && speed_ > 0 ? std::min(limits_.batch_work, speed_ * kSharedTime) : limits_.batch_work;
 }
@@ -209,8 +209,9 @@ BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& la
   Turn turn{.now = now, .late = late, .batch = {}, .set_aside = {}, .most_work = most_work(now), .is_closed = false};
   while (!turn.is_closed && turn.batch.sequences.size() < limits_.batch_sequences) {
     Class* chosen = nullptr;
-    for (Class& one : classes_) {
-      if (!one.order.empty() && (chosen == nullptr || one.tag < chosen->tag)) chosen = &one;
+    for (Class& priority_class : classes_) {
+      if (!priority_class.order.empty() && (chosen == nullptr || priority_class.tag < chosen->tag))
+        chosen = &priority_class;
     }
     if (chosen == nullptr) break;
     const std::string name = chosen->order.begin()->second;
@@ -218,11 +219,13 @@ BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& la
     turn.set_aside.emplace_back(chosen, name);
     chosen->order.erase(chosen->order.begin());
   }
-  for (const auto& [its, name] : turn.set_aside) its->order.emplace(its->clients.at(name).tag, name);
-  for (Class& one : classes_) {
-    if (one.clients.size() > 2 * one.order.size() + kIdleClients)
-      std::erase_if(one.clients,
-                    [&](const auto& entry) { return entry.second.waiting.empty() && entry.second.tag <= one.now; });
+  for (const auto& [priority_class, name] : turn.set_aside)
+    priority_class->order.emplace(priority_class->clients.at(name).tag, name);
+  for (Class& priority_class : classes_) {
+    if (priority_class.clients.size() > 2 * priority_class.order.size() + kIdleClients)
+      std::erase_if(priority_class.clients, [&](const auto& entry) {
+        return entry.second.waiting.empty() && entry.second.tag <= priority_class.now;
+      });
   }
   running_work_ += turn.batch.work;
   return std::move(turn.batch);

@@ -1,6 +1,6 @@
-// The queue of one model: which sequences run next, for whom there is no room, and who has waited too long. A request
-// is a set of sequences; they are queued one by one, so that a large request never becomes a large batch. Knows no
-// threads, no clock and no model: every time is an argument, in microseconds.
+// The queue of one model: which sequences run next, which requests get no room and which have waited too long. A
+// request is a set of sequences; they are queued one by one, so that a large request never becomes a large batch. Knows
+// no threads, no clock and no model: every time is an argument, in microseconds.
 //
 // Order: the classes of priority share the work 8 : 4 : 1, the clients of a class equally, by the work that they got
 // (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest. While
@@ -26,7 +26,7 @@ enum class Priority : uint8_t { kHigh, kNormal, kLow };
 struct QueueLimits {
   size_t requests = 512;
   size_t tokens = size_t{64} * 16384;  // waiting and running
-  // Of a batch: work, in tokens whose attention costs nothing, and sequences.
+  // Limits of a batch: work, in tokens whose attention costs nothing, and sequences.
   double batch_work = 16384;
   size_t batch_sequences = 1024;
   // The length at which attention is as much work as the rest of the model (cost/operations.h).
@@ -39,7 +39,7 @@ double work_of(size_t tokens, const QueueLimits& limits);
 using RequestId = uint64_t;
 
 struct RequestInfo {
-  std::string client;  // whose fair share it comes out of
+  std::string client;  // the client whose fair share pays for it
   Priority priority = Priority::kNormal;
   int64_t deadline = INT64_MAX;
 };
@@ -62,7 +62,7 @@ class BatchQueue {
  public:
   explicit BatchQueue(const QueueLimits& limits) : limits_(limits) {}
 
-  // Reserves room before the texts are read; `tokens` is an estimate. Nothing: there is none.
+  // Reserves room before the texts are read; `tokens` is an estimate. Nothing: there is no room.
   std::optional<RequestId> admit(const RequestInfo& info, size_t tokens);
 
   // Queues the sequences of an admitted request, by their lengths, once. False: they are more than the estimate and
@@ -81,14 +81,14 @@ class BatchQueue {
   // gone, and none of them is in the batch.
   Batch next_batch(int64_t now, std::vector<RequestId>& late);
 
-  // The batch has run, in `elapsed`. Says which of its sequences are still wanted.
+  // The batch has run, in `elapsed`. Returns which of its sequences are still wanted.
   std::vector<bool> finish(const Batch& batch, int64_t elapsed);
 
   // Requests whose deadline has passed while they waited; they are gone.
   std::vector<RequestId> expire(int64_t now);
   std::optional<int64_t> next_deadline() const;
 
-  // Until what waits has run, at the speed of late batches; 0 before the first.
+  // The time until what waits has run, at the speed of recent batches; 0 before the first.
   int64_t time_to_drain() const;
   const QueueGauges& gauges() const { return gauges_; }
 
@@ -99,7 +99,7 @@ class BatchQueue {
   struct Waiting {
     QueuedSequence sequence;
     double work = 0;
-    int passed = 0;  // by sequences that came later in the order
+    int passed = 0;  // how often a later sequence was taken before it
   };
   struct Client {
     double tag = 0;  // work that it got, over its share
@@ -108,7 +108,7 @@ class BatchQueue {
   struct Class {
     double tag = 0, now = 0;  // `now`: the tag of the client served last
     std::map<std::string, Client> clients;
-    std::set<std::pair<double, std::string>> order;  // of clients with something waiting
+    std::set<std::pair<double, std::string>> order;  // clients with waiting sequences, by tag
   };
   struct Request {
     RequestInfo info;
@@ -138,8 +138,8 @@ class BatchQueue {
   std::array<Class, kClasses> classes_;
   double class_now_ = 0;
   std::unordered_map<RequestId, Request> requests_;
-  std::unordered_map<std::string, size_t> client_tokens_;  // that were added, of clients that have any
-  std::set<std::pair<int64_t, RequestId>> deadlines_;      // of requests that have one
+  std::unordered_map<std::string, size_t> client_tokens_;  // tokens in the queue, for clients that have any
+  std::set<std::pair<int64_t, RequestId>> deadlines_;      // requests with a deadline
   RequestId next_request_ = 1;
   uint64_t next_order_ = 0;
   double waiting_work_ = 0, running_work_ = 0;

@@ -1,6 +1,6 @@
-// The fields of a request's body, read by name: each reader checks what it finds and says where it was. null is as good
-// as absent. What nothing has read is unknown, which is no error unless it looks like a field that was meant; objects
-// in the body have the same rule.
+// The fields of a request's body, read by name: each reader checks its value and reports where it was. null counts as
+// absent. A field that nothing has read is unknown, which is no error unless it resembles a known one; objects in the
+// body have the same rule.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ struct Field;  // fields.h
 
 class Body {
  public:
-  // Throws kValidation unless it is an object. `tail`: the bytes behind the JSON, of a request that says it has some.
+  // Throws kValidation unless it is an object. `tail`: the bytes behind the JSON, where the request's header says so.
   explicit Body(const Json& object, std::string pointer = {}, std::string_view tail = {});
 
   std::string_view tail() const { return tail_; }
@@ -31,8 +31,7 @@ class Body {
   std::optional<std::string> text(std::string_view name);
   std::optional<std::vector<std::string>> texts(std::string_view name);
   std::optional<Body> object(std::string_view name);
-  // An object in this one, for which unknown() answers too; the same for all that ask for it. Throws kValidation for
-  // another kind.
+  // An object in this one, which unknown() covers too; every reader gets the same. Throws kValidation for another kind.
   Body part(const Json& value, std::string pointer);
 
   // The same of parameters: range and words are those of the field (fields.h), and so is the value of one that is
@@ -60,14 +59,14 @@ class Body {
   [[noreturn]] void refuse_missing(std::string_view name) const;
   [[noreturn]] void refuse(std::string_view name, const std::string& message) const;
 
-  // The pointers of fields that nothing has asked for, here and in parts. Throws kValidation for one whose name is an
-  // edit away from a field that was asked for and is absent.
+  // The pointers of fields that nothing has read, here and in parts. Throws kValidation for one whose name is an edit
+  // away from a field that was read and is absent.
   std::vector<std::string> unknown() const;
   std::string pointer_of(std::string_view name) const;
   [[noreturn]] static void refuse_at(const std::string& pointer, const std::string& message);
 
  private:
-  // An object and what was asked of it.
+  // An object and which of its fields were read.
   struct Record {
     const Json* json;
     std::string pointer;

@@ -16,7 +16,7 @@
 namespace deberta::serve {
 namespace {
 
-// Of version 4 too: ::ffff:a.b.c.d.
+// Version 4 too: ::ffff:a.b.c.d.
 using Address = std::array<unsigned char, 16>;
 
 std::optional<Address> address_of(std::string_view text) {
@@ -45,7 +45,8 @@ std::string name_of(std::string_view host) {
 }
 
 bool holds(const std::vector<std::string>& texts, std::string_view text) {
-  return std::ranges::any_of(texts, [&](const std::string& one) { return one == "*" || lower_case(one) == text; });
+  return std::ranges::any_of(
+      texts, [&](const std::string& candidate) { return candidate == "*" || lower_case(candidate) == text; });
 }
 
 bool is_own_name(const std::string& name, const std::string& local) {

@@ -10,11 +10,11 @@ namespace deberta::serve {
 
 struct BrowserRules {
   std::vector<std::string> hosts = {};    // names by which the server may be found; "*": any
-  std::vector<std::string> origins = {};  // of pages of others that may ask; "*": all
+  std::vector<std::string> origins = {};  // origins of other sites' pages that may ask; "*": all
 };
 
-// Throws kForbidden unless the name is one of loopback, the address that was asked, or one of `rules.hosts`: any other
-// may be of a page that had its own name led to this machine (DNS rebinding). Of a Unix socket any name will do.
+// Throws kForbidden unless the name is one of loopback, the requested address, or one of `rules.hosts`: any other may
+// belong to a page that had its own name led to this machine (DNS rebinding). On a Unix socket any name will do.
 void check_host(const HttpRequest& head, const BrowserRules& rules);
 
 // Throws kForbidden for a page that is neither the server's own nor one of `rules.origins`.

@@ -57,12 +57,12 @@ class Call : public std::enable_shared_from_this<Call> {
   std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
   Priority priority() const;
   RequestInfo info() const;
-  void hold(const Answering& made);
-  void check_queued(const Answering& made) const;
-  void submit(Answering made);
+  void hold(const Answering& reply);
+  void check_queued(const Answering& reply) const;
+  void submit(Answering reply);
   void finish(const std::function<HttpResponse()>& respond_with);
   void add_headers(HttpResponse& response) const;
-  // Whether nobody has answered so far; from now on somebody has.
+  // Claims the one response of this call: true for the first caller alone.
   bool take_turn() {
     if (is_counted_.exchange(true)) return false;
     --server_.inflight;
@@ -75,9 +75,9 @@ class Call : public std::enable_shared_from_this<Call> {
   std::shared_ptr<Served> served_;
   std::string id_;
   std::optional<Key> key_;
-  std::string client_;  // whose share of the work it has
+  std::string client_;  // the client whose share of the work it uses
   std::optional<RequestId> admitted_;
-  std::unique_ptr<ReadTurns::Turn> turn_;  // of a large body
+  std::unique_ptr<ReadTurns::Turn> turn_;  // held while a large body is read and answered
   Outcome outcome_;
   RequestFacts facts_;
   size_t characters_ = 0, answer_bytes_ = 0;

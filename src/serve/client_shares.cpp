@@ -1,4 +1,4 @@
-// Counts bytes and requests per client under one mutex; a share gives its own back when it is destroyed.
+// Counts bytes and requests per client under one mutex; a share returns its own when it is destroyed.
 #include "serve/client_shares.h"
 
 #include <fmt/format.h>
@@ -28,29 +28,29 @@ void ClientShare::resize(size_t bytes) {
                    fmt::format("expected a request that takes at most {} bytes of memory, got one of about {}",
                                std::min(limits.client_bytes, limits.all_bytes), bytes));
   const std::lock_guard lock(shares_.mutex_);
-  ClientShares::Client& its = shares_.clients_.at(client_);
-  if (bytes > bytes_ && its.bytes - bytes_ + bytes > limits.client_bytes)
+  ClientShares::Client& client = shares_.clients_.at(client_);
+  if (bytes > bytes_ && client.bytes - bytes_ + bytes > limits.client_bytes)
     throw ApiError(ApiCode::kOverloaded, fmt::format("other requests of this client, and answers that it has not read, "
                                                      "take {} bytes of memory; it may have {}",
-                                                     its.bytes - bytes_, limits.client_bytes));
+                                                     client.bytes - bytes_, limits.client_bytes));
   if (bytes > bytes_ && shares_.bytes_ - bytes_ + bytes > limits.all_bytes)
     throw ApiError(ApiCode::kOverloaded, "the requests at hand take all the memory that they may have");
-  set(bytes, its);
+  set(bytes, client);
 }
 
-void ClientShare::set(size_t bytes, ClientShares::Client& its) {
+void ClientShare::set(size_t bytes, ClientShares::Client& client) {
   if (bytes < bytes_) shares_.returned_ += bytes_ - bytes;
-  its.bytes += bytes - bytes_;
+  client.bytes += bytes - bytes_;
   shares_.bytes_ += bytes - bytes_;
   bytes_ = bytes;
 }
 
 ClientShare::~ClientShare() {
   const std::lock_guard lock(shares_.mutex_);
-  const auto found = shares_.clients_.find(client_);
-  ClientShares::Client& its = found->second;
-  set(0, its);
-  if (--its.requests == 0) shares_.clients_.erase(found);
+  const auto entry = shares_.clients_.find(client_);
+  ClientShares::Client& client = entry->second;
+  set(0, client);
+  if (--client.requests == 0) shares_.clients_.erase(entry);
   if (forwarded_.empty()) return;
   const auto address = shares_.forwarded_.find(forwarded_);
   if (--address->second == 0) shares_.forwarded_.erase(address);

@@ -13,7 +13,7 @@ namespace deberta::serve {
 struct ShareLimits {
   size_t client_bytes = size_t{32} << 20;
   size_t all_bytes = size_t{1} << 30;
-  size_t forwarded_requests = 256;  // at once, of one address for which proxies bring them
+  size_t forwarded_requests = 256;  // at a time, for one address whose requests proxies forward
 };
 
 class ClientShare;
@@ -29,8 +29,8 @@ class ClientShares {
   // resize(), and kTooManyConnections for one more than forwarded_requests.
   std::shared_ptr<ClientShare> take(const std::string& client, const std::string& forwarded, size_t bytes);
 
-  size_t bytes() const;       // that all have
-  uint64_t returned() const;  // that were given back so far
+  size_t bytes() const;       // of all clients
+  uint64_t returned() const;  // bytes returned so far
 
  private:
   friend class ClientShare;
@@ -40,7 +40,7 @@ class ClientShares {
 
   const ShareLimits limits_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Client> clients_;    // that have requests
+  std::unordered_map<std::string, Client> clients_;    // clients with requests
   std::unordered_map<std::string, size_t> forwarded_;  // requests of addresses that have any
   size_t bytes_ = 0;
   uint64_t returned_ = 0;
@@ -52,13 +52,13 @@ class ClientShare {
   ~ClientShare();
   ClientShare(const ClientShare&) = delete;
   ClientShare& operator=(const ClientShare&) = delete;
-  // It has so many bytes from now on. Throws kTooLarge where there is never room for them, kOverloaded where there is
-  // none now; it has what it had.
+  // Changes the request's share to `bytes`. Throws kTooLarge where there is never room for them, kOverloaded where
+  // there is none now; the share then stays as it was.
   void resize(size_t bytes);
 
  private:
   friend class ClientShares;
-  void set(size_t bytes, ClientShares::Client& its);
+  void set(size_t bytes, ClientShares::Client& client);
   ClientShare(ClientShares& shares, std::string client, std::string forwarded)
       : shares_(shares), client_(std::move(client)), forwarded_(std::move(forwarded)) {}
 

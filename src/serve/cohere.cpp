@@ -1,4 +1,4 @@
-// Documents in order, as the clients of Cohere and Jina ask for it.
+// Ranked documents, as the clients of Cohere and Jina request them.
 #include <fmt/format.h>
 
 #include "serve/answering.h"
@@ -15,13 +15,13 @@ std::vector<std::string> documents_of(Body& body) {
   const std::string pointer = body.pointer_of("documents");
   if (!value->is_array()) body.refuse("documents", fmt::format("expected an array, got {}", value->describe()));
   std::vector<std::string> documents;
-  for (const Json& one : value->as_array()) {
-    const Json* text = one.is_object() ? one.find("text") : &one;
+  for (const Json& element : value->as_array()) {
+    const Json* text = element.is_object() ? element.find("text") : &element;
     if (text == nullptr || !text->is_string()) {
       const std::string at =
-          fmt::format("{}/{}{}", pointer, documents.size(), text == nullptr || text == &one ? "" : "/text");
+          fmt::format("{}/{}{}", pointer, documents.size(), text == nullptr || text == &element ? "" : "/text");
       throw ApiError(ApiCode::kValidation,
-                     fmt::format("{}: expected a string or an object with a text, got {}", at, one.describe()), at);
+                     fmt::format("{}: expected a string or an object with a text, got {}", at, element.describe()), at);
     }
     documents.push_back(text->as_string());
   }
@@ -56,14 +56,14 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
   size_t characters = query->size();
   for (const std::string& document : documents) characters += document.size();
   const size_t items = documents.size();
-  Answering made = answering(
+  Answering reply = answering(
       std::move(planned),
       [has_texts, documents = std::move(documents), name = model.name](const std::vector<RankAnswer>& answers) -> Json {
         JsonArray results;
         for (const RankedDocument& document : answers.front().documents) {
-          JsonObject one{{"index", uint64_t{document.index}}, {"relevance_score", document.score}};
-          if (has_texts) one.emplace_back("document", JsonObject{{"text", documents[document.index]}});
-          results.push_back(std::move(one));
+          JsonObject result{{"index", uint64_t{document.index}}, {"relevance_score", document.score}};
+          if (has_texts) result.emplace_back("document", JsonObject{{"text", documents[document.index]}});
+          results.push_back(std::move(result));
         }
         return JsonObject{{"id", ""},
                           {"model", name},
@@ -72,9 +72,9 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
                           {"meta", JsonObject{{"api_version", JsonObject{{"version", "2"}}},
                                               {"billed_units", JsonObject{{"search_units", 1}}}}}};
       });
-  made.items = items;
-  made.characters = characters;
-  return made;
+  reply.items = items;
+  reply.characters = characters;
+  return reply;
 }
 
 }  // namespace deberta::serve::cohere

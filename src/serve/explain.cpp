@@ -18,7 +18,7 @@ namespace deberta::serve {
 namespace {
 
 constexpr size_t kMostKept = 8;
-constexpr size_t kTermBytes = 20;        // of a query, a key and a head: three terms, their sum and the weight
+constexpr size_t kTermBytes = 20;        // per query, key and head: three terms, their sum and the weight
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
@@ -66,10 +66,10 @@ struct Quantized {
 };
 Quantized quantized(std::span<const float> values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  Quantized made{.bytes = {}, .scale = (*high - *low) / 255, .zero = *low};
+  Quantized result{.bytes = {}, .scale = (*high - *low) / 255, .zero = *low};
   for (const float value : values)
-    made.bytes += static_cast<char>(made.scale > 0 ? std::lround((value - made.zero) / made.scale) : 0);
-  return made;
+    result.bytes += static_cast<char>(result.scale > 0 ? std::lround((value - result.zero) / result.scale) : 0);
+  return result;
 }
 
 size_t bytes_of(const AttentionTerms& terms) {
@@ -113,9 +113,9 @@ HttpResponse Explanations::explain(const ServedModel& model, Body& body, const s
 
 std::string Explanations::keep(AttentionTerms terms, const std::string& owner, int64_t now) {
   const std::lock_guard lock(mutex_);
-  Kept one{new_secret(), owner, nullptr, bytes_of(terms), now};
-  one.terms = std::make_shared<const AttentionTerms>(std::move(terms));
-  kept_.push_front(std::move(one));
+  Kept kept{new_secret(), owner, nullptr, bytes_of(terms), now};
+  kept.terms = std::make_shared<const AttentionTerms>(std::move(terms));
+  kept_.push_front(std::move(kept));
   forget(now);
   return kept_.front().id;
 }
@@ -135,12 +135,12 @@ std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query,
                                                          int64_t now) {
   const std::string_view id = value_of(query, "id");
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) { return one.id == id && one.owner == owner; });
-  if (found == kept_.end())
+  const auto entry =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.id == id && kept.owner == owner; });
+  if (entry == kept_.end())
     throw ApiError(ApiCode::kNotFound, fmt::format("no explanation {}: they are kept for a minute", quote_json(id)));
-  found->asked = now;
-  kept_.splice(kept_.begin(), kept_, found);
+  entry->asked = now;
+  kept_.splice(kept_.begin(), kept_, entry);
   return kept_.front().terms;
 }
 
@@ -156,10 +156,10 @@ HttpResponse Explanations::terms(std::string_view query, const std::string& owne
   std::vector<Header> headers = {{"x-shape", fmt::format("{},{}", terms->tokens, terms->tokens)}};
   if (dtype == "f16") return bytes_response(half_bytes(values), headers);
   if (dtype != "u8") refuse("dtype", fmt::format("expected f16 or u8, got {}", quote_json(dtype)));
-  Quantized made = quantized(values);
-  headers.emplace_back("x-scale", fmt::format("{}", made.scale));
-  headers.emplace_back("x-zero", fmt::format("{}", made.zero));
-  return bytes_response(std::move(made.bytes), headers);
+  Quantized packed = quantized(values);
+  headers.emplace_back("x-scale", fmt::format("{}", packed.scale));
+  headers.emplace_back("x-zero", fmt::format("{}", packed.zero));
+  return bytes_response(std::move(packed.bytes), headers);
 }
 
 HttpResponse Explanations::heads(std::string_view query, const std::string& owner, int64_t now) {
@@ -168,10 +168,10 @@ HttpResponse Explanations::heads(std::string_view query, const std::string& owne
 
 HttpResponse Explanations::thumbnails(std::string_view query, const std::string& owner, int64_t now) {
   const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
-  const Thumbnails made = deberta::thumbnails(*terms, number_of(query, "size", 1, 64));
+  const Thumbnails images = deberta::thumbnails(*terms, number_of(query, "size", 1, 64));
   return bytes_response(
-      std::string(made.pixels.begin(), made.pixels.end()),
-      {{"x-shape", fmt::format("{},{},{},{}", terms->layers.size(), terms->heads, made.size, made.size)}});
+      std::string(images.pixels.begin(), images.pixels.end()),
+      {{"x-shape", fmt::format("{},{},{},{}", terms->layers.size(), terms->heads, images.size, images.size)}});
 }
 
 }  // namespace deberta::serve

@@ -1,4 +1,4 @@
-// The explorer's numbers: the attention terms of a text, kept for a while under an id, and given a head at a time.
+// The explorer's numbers: the attention terms of a text, kept for a while under an id, and returned a head at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +17,14 @@ namespace deberta::serve {
 
 class Explanations {
  public:
-  // `most_bytes`: of the terms of a text, and of all that are kept.
+  // `most_bytes`: the limit for the terms of a text, and for all that are kept.
   explicit Explanations(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Runs the text of `body` through the model. Throws kValidation for a text of more than 256 tokens, or whose terms
-  // would take more than most_bytes.
-  // What it shows is kept for `owner`: others do not find it.
+  // Runs the text of `body` through the model and keeps the result for `owner`: others do not find it. Throws
+  // kValidation for a text of more than 256 tokens, or whose terms would take more than most_bytes.
   HttpResponse explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now);
 
-  // `query`: id and what is asked of it. Throws kNotFound for an id that is not kept (any more), kValidation.
+  // `query`: an id and what it should show. Throws kNotFound for an id that is not kept (any more), kValidation.
   HttpResponse terms(std::string_view query, const std::string& owner, int64_t now);  // layer, head, term, dtype
   HttpResponse heads(std::string_view query, const std::string& owner, int64_t now);
   HttpResponse thumbnails(std::string_view query, const std::string& owner, int64_t now);  // size

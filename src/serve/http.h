@@ -1,4 +1,4 @@
-// HTTP as the rest of the server sees it: requests that are whole, and one response to each. http_server.h brings them.
+// HTTP as the rest of the server sees it: whole requests, and one response to each. http_server.h delivers them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace deberta::serve {
 
-// Letters, digits, dots, dashes and underscores alone, at least one and at most so many.
+// Whether the text is 1 to `most` letters, digits, dots, dashes and underscores.
 bool is_plain_name(std::string_view text, size_t most);
 
-// 16 hexadecimal digits that no other call of this process gives, nor, most likely, of another one.
+// 16 hexadecimal digits, unique in this process and most likely among all.
 std::string new_id();
-// 32 hexadecimal digits, drawn by the system: nobody can tell them from earlier ones.
+// 32 hexadecimal digits, drawn by the system: they cannot be predicted from earlier ones.
 std::string new_secret();
 
 using Header = std::pair<std::string, std::string>;  // names in lower case
@@ -26,7 +26,7 @@ using Header = std::pair<std::string, std::string>;  // names in lower case
 // bytes as %XX, and no more than 64 bytes of it. So nothing that a client sends can end a line.
 std::string header_text(std::string_view text);
 
-constexpr size_t kPieceBytes = 65536;  // of an answer that are made, and on their way, at once
+constexpr size_t kPieceBytes = 65536;  // of an answer that are made, and sent, at a time
 
 class ClientShare;
 
@@ -47,8 +47,8 @@ struct HttpResponse {
   int status = 200;
   std::vector<Header> headers = {};
   std::string body = {};
-  // In the place of `body`: the next piece of it, empty at the end. Called while the client reads, by one thread at a
-  // time. What it throws breaks the answer off.
+  // Replaces `body`: returns its next piece, empty at the end. Called while the client reads, by one thread at a time.
+  // An exception breaks the answer off.
   std::function<std::string()> pieces = {};
   bool closes = false;                           // the connection, after this response
   std::function<void(bool is_whole)> sent = {};  // called once it is written, or broken off

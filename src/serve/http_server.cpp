@@ -38,7 +38,7 @@ std::chrono::nanoseconds seconds(double s) {
   return std::chrono::nanoseconds(static_cast<int64_t>(s * 1e9));
 }
 
-// What a failed read of a request means for the client: a status, or 0 where nothing can or need be said.
+// What a failed read of a request means for the client: a status, or 0 where no response can or need be sent.
 struct Refusal {
   int status = 0;
   std::string why;
@@ -192,7 +192,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::function<void(bool is_whole)> sent_;
   std::shared_ptr<http::response<http::empty_body>> continue_;
   std::weak_ptr<Exchange> exchange_;
-  std::shared_ptr<ClientShare> share_;  // of the request that is read
+  std::shared_ptr<ClientShare> share_;  // share of the request that is being read
   size_t shared_ = 0;                   // bytes of its body that it has room for
   size_t served_ = 0;
   bool is_http10_ = false, is_chunked_ = false, closes_ = false;
@@ -200,7 +200,7 @@ class Session : public std::enable_shared_from_this<Session> {
        is_late_ = false;
 };
 
-// What is read or written now is broken off after so long.
+// Limits the time of the current read or write.
 void Session::arm(double seconds_left) {
   is_late_ = false;
   timer_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds(seconds_left)));
@@ -278,7 +278,7 @@ void Session::on_body(const Code& code) {
   if (has_room_for_body()) read_body();
 }
 
-// A body whose length nobody has told gets room as it comes.
+// A body of unknown length reserves room as it arrives.
 bool Session::has_room_for_body() {
   const size_t size = parser_->get().body().size();
   if (size <= shared_ || !share_) return true;
@@ -313,7 +313,7 @@ void Session::hand_over() {
   server_.hooks.handle(exchange);
 }
 
-// Sees that the client leaves while its answer is made. What it sends meanwhile waits in the socket.
+// Notices that the client leaves while its answer is computed. What it sends meanwhile waits in the socket.
 void Session::watch() {
   is_watching_ = true;
   socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](const Code& code) {
@@ -337,7 +337,7 @@ void Session::respond(HttpResponse response) {
   write(std::move(response), closes);
 }
 
-// Nobody is there to take it.
+// The connection is gone: the response is dropped.
 void Session::break_off(const HttpResponse& response) {
   if (response.sent) response.sent(false);
 }
@@ -352,13 +352,13 @@ void Session::write(HttpResponse response, bool closes) {
   response_.version(11);
   response_.result(static_cast<unsigned>(response.status));
   for (const auto& [name, value] : response.headers) {
-    // Whoever made it: no value ends its line.
+    // Whatever its source, no value ends its line.
     if (value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) response_.insert(name, value);
   }
   response_.keep_alive(!closes_);
   if (is_chunked_) response_.chunked(true);
   const bool has_body = response.status != 204;
-  if (!pieces_ && has_body) response_.content_length(response.body.size());  // of HEAD too: the length of what GET has
+  if (!pieces_ && has_body) response_.content_length(response.body.size());  // HEAD too: the length that GET has
   out_ = (std::ostringstream() << response_.base()).str();
   if (is_head_) {
     pieces_ = nullptr;
@@ -370,7 +370,7 @@ void Session::write(HttpResponse response, bool closes) {
   write_some(out_);
 }
 
-// The time is for the next bytes: whoever reads on, however slowly, is not cut off.
+// The time limit is for the next bytes: a client that reads on, however slowly, is not cut off.
 void Session::write_some(std::string_view bytes) {
   arm(server_.settings.write_s);
   socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()),
@@ -430,8 +430,8 @@ void Session::close() {
   socket_.close(ignored);
   const std::lock_guard lock(server_.mutex);
   if (server_.sessions.erase(shared_from_this()) > 0) {
-    const auto found = server_.per_address.find(ends_.peer);
-    if (found != server_.per_address.end() && --found->second == 0) server_.per_address.erase(found);
+    const auto connections = server_.per_address.find(ends_.peer);
+    if (connections != server_.per_address.end() && --connections->second == 0) server_.per_address.erase(connections);
   }
   if (server_.sessions.empty()) server_.closed.notify_all();
 }

@@ -21,7 +21,7 @@ struct HttpSettings {
   uint16_t port = 0;               // 0: any free one
   std::string uds = {};            // the path of a Unix socket, instead of host and port
   std::optional<mode_t> uds_mode = {};
-  size_t threads = 2;  // that read and write; none computes
+  size_t threads = 2;  // for reading and writing; none computes
   size_t max_body = 2000000;
   size_t max_header_bytes = 16384;
   size_t max_headers = 64;
@@ -33,7 +33,7 @@ struct HttpSettings {
   double header_s = 10, body_s = 30, write_s = 30, idle_s = 60;
 };
 
-// What becomes of a request before its body is read.
+// The decision on a request before its body is read.
 struct Admission {
   std::optional<HttpResponse> refusal;  // it ends there
   std::shared_ptr<ClientShare> share;   // what it has of the memory; null where nothing counts
@@ -67,7 +67,7 @@ class HttpServer {
 
   // Accepts nothing more; idle connections end, others after the response that they wait for.
   void drain();
-  // Waits until no connection is open, at most so long; false: some are.
+  // Waits until no connection is open, or for the given time; false: some are open.
   bool wait_until_closed(double seconds);
 
   // Closes what is open and ends the threads: no hook is called from now on. Responses that still come are dropped.

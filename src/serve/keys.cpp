@@ -44,10 +44,10 @@ Key key_of_line(std::string_view line, const std::string& where) {
     refuse(
         fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}", quote_json(parts[0])));
   for (const std::string_view scope : parts_of(parts[1], ',')) {
-    const auto found = std::find(kNames.begin(), kNames.end(), scope);
-    if (found == kNames.end())
+    const auto entry = std::find(kNames.begin(), kNames.end(), scope);
+    if (entry == kNames.end())
       refuse(fmt::format("expected scopes among {}, got {}", fmt::join(kNames, ", "), quote_json(scope)));
-    key.scopes |= 1u << (found - kNames.begin());
+    key.scopes |= 1u << (entry - kNames.begin());
   }
   key.digest = parts[2];
   const bool is_digest = key.digest.size() == kDigits && std::all_of(key.digest.begin(), key.digest.end(), [](char c) {
@@ -88,14 +88,14 @@ const Key* Keys::find(std::string_view authorization) const {
   if (authorization.size() <= kScheme.size() || lower_case(authorization.substr(0, kScheme.size())) != kScheme)
     return nullptr;
   authorization.remove_prefix(std::min(authorization.find_first_not_of(' ', kScheme.size()), authorization.size()));
-  const std::string given = sha256_of(std::as_bytes(std::span(authorization)));
-  const Key* found = nullptr;
+  const std::string digest = sha256_of(std::as_bytes(std::span(authorization)));
+  const Key* match = nullptr;
   for (const Key& key : keys_) {
     unsigned char difference = 0;
-    for (size_t i = 0; i < given.size(); ++i) difference |= static_cast<unsigned char>(given[i] ^ key.digest[i]);
-    if (difference == 0) found = &key;
+    for (size_t i = 0; i < digest.size(); ++i) difference |= static_cast<unsigned char>(digest[i] ^ key.digest[i]);
+    if (difference == 0) match = &key;
   }
-  return found;
+  return match;
 }
 
 }  // namespace deberta::serve

@@ -29,8 +29,8 @@ class Keys {
   void add_file(const std::string& path);
 
   bool empty() const { return keys_.empty(); }
-  // Whose key `Authorization: Bearer KEY` has, the scheme in any case; null: nobody's. All keys are compared, each in
-  // full, so the time says nothing about them.
+  // The key that `Authorization: Bearer KEY` has, the scheme in any case; null: none. All keys are compared, each in
+  // full, so the time reveals nothing about them.
   const Key* find(std::string_view authorization) const;
 
  private:

@@ -27,7 +27,7 @@ std::string address_of(const asio::local::stream_protocol::endpoint&) {
   return {};
 }
 
-// Whether a server that is gone left a socket there: nobody listens at it.
+// Whether a server that is gone left a socket there: no process listens at it.
 bool is_dead_socket(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;

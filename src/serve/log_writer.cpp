@@ -21,14 +21,14 @@
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;  // that wait
+constexpr size_t kMostBytes = size_t{1} << 20;  // waiting at most
 constexpr size_t kPiece = 4096;                 // a pipe that is ready takes so many as a whole (PIPE_BUF)
 constexpr int kPollMs = 50;
-// At the end: what waits is given up when nothing of it was taken for so long, or not all after so many times that.
+// At the end: waiting lines are dropped when none was taken for kEndTime, or some are left after kMostEndTimes of it.
 constexpr auto kEndTime = std::chrono::milliseconds(500);
 constexpr int kMostEndTimes = 10;
 
-// What is written at once: whole lines, where one is no longer than a piece. So no line is cut that was begun.
+// What one write takes: whole lines, unless one is longer than a piece. So no line that was begun is cut.
 std::string_view piece_of(std::string_view text) {
   const std::string_view piece = text.substr(0, kPiece);
   const size_t end = piece.rfind('\n');
@@ -55,20 +55,20 @@ struct LogWriter::State {
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::string waiting;
-  int file = -1;                 // negative: standard error
-  size_t pieces = 0;             // written
-  size_t dropped = 0, told = 0;  // lines; of which the log says so
+  int file = -1;                     // negative: standard error
+  size_t pieces = 0;                 // written
+  size_t dropped = 0, reported = 0;  // lines dropped, and those of them that the log has reported
   bool reopens = false, is_stopped = false, is_given_up = false, has_ended = false;
 };
 
-// Waits until a piece can be written; false: it is given up.
+// Waits until a piece can be written; false: it is dropped.
 bool LogWriter::State::is_ready(int fd) {
   while (true) {
-    pollfd one{fd, POLLOUT, 0};
-    const int found = ::poll(&one, 1, kPollMs);
-    if (found > 0) return true;
+    pollfd descriptor{fd, POLLOUT, 0};
+    const int ready = ::poll(&descriptor, 1, kPollMs);
+    if (ready > 0) return true;
     const std::lock_guard lock(mutex);
-    if (is_given_up || (found < 0 && errno != EINTR)) return false;
+    if (is_given_up || (ready < 0 && errno != EINTR)) return false;
   }
 }
 
@@ -105,8 +105,8 @@ void LogWriter::State::run() {
       continue;
     }
     std::string text = std::exchange(waiting, {});
-    const size_t count = dropped - told;
-    told = dropped;
+    const size_t count = dropped - reported;
+    reported = dropped;
     if (count > 0) text += tell_dropped(count) + '\n';
     lock.unlock();
     const bool is_written = write(text);

@@ -1,5 +1,5 @@
-// Lines of a log, written by a thread of its own: whoever adds one never waits, whatever reads the log. Lines that find
-// no room are dropped and counted.
+// Lines of a log, written by a thread of its own: adding one never waits, whatever reads the log. Lines that find no
+// room are dropped and counted.
 #pragma once
 #include <cstddef>
 #include <functional>

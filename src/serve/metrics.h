@@ -44,7 +44,7 @@ class Metrics {
 
  private:
   struct Histogram {
-    std::vector<uint64_t> counts;  // of each bound, and above the last
+    std::vector<uint64_t> counts;  // per bound, and above the last
     double sum = 0;
     uint64_t count = 0;
   };

@@ -64,8 +64,8 @@ void check_alike(const Served& fresh, const Served& old) {
 
 }  // namespace
 
-ModelSet::ModelSet(const std::vector<ModelPlace>& places, Open open) : open_(std::move(open)) {
-  for (const ModelPlace& place : places) slots_.push_back({place, nullptr, false});
+ModelSet::ModelSet(const std::vector<ModelSource>& sources, Open open) : open_(std::move(open)) {
+  for (const ModelSource& source : sources) slots_.push_back({source, nullptr, false});
 }
 
 ModelSet::~ModelSet() {
@@ -74,22 +74,22 @@ ModelSet::~ModelSet() {
 
 void ModelSet::open_all() {
   for (Slot& slot : slots_) {
-    std::shared_ptr<Served> fresh = open_(slot.place);
+    std::shared_ptr<Served> fresh = open_(slot.source);
     check_finite(*fresh);
-    put(slot.place.name, std::move(fresh));
+    put(slot.source.name, std::move(fresh));
   }
 }
 
 std::string ModelSet::names() const {
   std::string all;
-  for (const Slot& slot : slots_) all += fmt::format("{}{}", all.empty() ? "" : ", ", slot.place.name);
+  for (const Slot& slot : slots_) all += fmt::format("{}{}", all.empty() ? "" : ", ", slot.source.name);
   return all;
 }
 
 std::optional<size_t> ModelSet::find_index(const std::string& name) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    const ModelPlace& place = slots_[i].place;
-    if (place.name == name || (!name.empty() && place.repository == name)) return i;
+    const ModelSource& source = slots_[i].source;
+    if (source.name == name || (!name.empty() && source.repository == name)) return i;
   }
   return std::nullopt;
 }
@@ -97,7 +97,7 @@ std::optional<size_t> ModelSet::find_index(const std::string& name) const {
 std::string ModelSet::served_name(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const std::optional<size_t> index = find_index(name);
-  return index ? slots_[*index].place.name : std::string();
+  return index ? slots_[*index].source.name : std::string();
 }
 
 size_t ModelSet::index_of(const std::string& name) const {
@@ -114,8 +114,8 @@ std::shared_ptr<Served> ModelSet::find(const std::string& name) const {
                     names()));
   const Slot& slot = name.empty() ? slots_.front() : slots_[index_of(name)];
   if (slot.served) return slot.served;
-  if (slot.is_unloaded) throw ApiError(ApiCode::kModelNotFound, fmt::format("{} is not loaded", slot.place.name));
-  throw ApiError(ApiCode::kLoading, fmt::format("{} is being loaded", slot.place.name));
+  if (slot.is_unloaded) throw ApiError(ApiCode::kModelNotFound, fmt::format("{} is not loaded", slot.source.name));
+  throw ApiError(ApiCode::kLoading, fmt::format("{} is being loaded", slot.source.name));
 }
 
 std::vector<std::shared_ptr<Served>> ModelSet::open_ones() const {
@@ -139,12 +139,12 @@ std::vector<ModelSet::Status> ModelSet::statuses() const {
   const std::lock_guard lock(mutex_);
   std::vector<Status> all;
   for (const Slot& slot : slots_) {
-    const std::string& path = slot.served ? slot.served->model.path : slot.place.path;
-    all.push_back({slot.place.name, path,
+    const std::string& path = slot.served ? slot.served->model.path : slot.source.path;
+    all.push_back({slot.source.name, path,
                    slot.served        ? "open"
                    : slot.is_unloaded ? "closed"
                                       : "opening",
-                   slot.place.repository});
+                   slot.source.repository});
   }
   return all;
 }
@@ -158,15 +158,15 @@ void ModelSet::put(const std::string& name, std::shared_ptr<Served> fresh) {
 }
 
 void ModelSet::reload(const std::string& name, bool forces) {
-  ModelPlace place;
+  ModelSource source;
   std::shared_ptr<Served> old;
   {
     const std::lock_guard lock(mutex_);
     const Slot& slot = slots_[index_of(name)];
-    place = slot.place;
+    source = slot.source;
     old = slot.served;
   }
-  std::shared_ptr<Served> fresh = open_(place);
+  std::shared_ptr<Served> fresh = open_(source);
   check_finite(*fresh);
   if (old && !forces) check_alike(*fresh, *old);
   old = nullptr;  // only the set and requests hold it
@@ -190,7 +190,7 @@ void ModelSet::close_unused() {
   std::vector<std::shared_ptr<Served>> unused;
   const std::lock_guard lock(mutex_);
   const auto end = std::partition(retired_.begin(), retired_.end(),
-                                  [](const std::shared_ptr<Served>& one) { return one.use_count() > 1; });
+                                  [](const std::shared_ptr<Served>& served) { return served.use_count() > 1; });
   unused.assign(std::make_move_iterator(end), std::make_move_iterator(retired_.end()));
   retired_.erase(end, retired_.end());
 }
@@ -201,7 +201,7 @@ void ModelSet::stop() {
     const std::lock_guard lock(mutex_);
     all.insert(all.end(), retired_.begin(), retired_.end());
   }
-  for (const std::shared_ptr<Served>& one : all) one->worker->stop();
+  for (const std::shared_ptr<Served>& served : all) served->worker->stop();
 }
 
 }  // namespace deberta::serve

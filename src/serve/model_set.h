@@ -13,9 +13,9 @@
 
 namespace deberta::serve {
 
-struct ModelPlace {
+struct ModelSource {
   std::string name = {};                   // under which it is served
-  std::string path = {};                   // of its folder
+  std::string path = {};                   // path of its folder
   std::string repository = {};             // ORG/NAME, another name of it, where it is of the hub's cache
   std::function<std::string()> find = {};  // where its folder lies now: a name of the hub's cache may move on
 };
@@ -28,10 +28,10 @@ struct Served {
 
 class ModelSet {
  public:
-  using Open = std::function<std::shared_ptr<Served>(const ModelPlace& place)>;
+  using Open = std::function<std::shared_ptr<Served>(const ModelSource& source)>;
 
   // Nothing is opened yet.
-  ModelSet(const std::vector<ModelPlace>& places, Open open);
+  ModelSet(const std::vector<ModelSource>& sources, Open open);
   ~ModelSet();  // as stop()
   ModelSet(const ModelSet&) = delete;
   ModelSet& operator=(const ModelSet&) = delete;
@@ -42,21 +42,21 @@ class ModelSet {
   // By name; without one, the only model. Throws kModelNotFound with the names there are, and kLoading.
   std::shared_ptr<Served> find(const std::string& name) const;
   std::vector<std::shared_ptr<Served>> open_ones() const;
-  // Throws kLoading unless all are open but those that unload() closed, and one is at least.
+  // Throws kLoading unless all but those that unload() closed are open, and at least one is.
   void check_ready() const;
   size_t count() const { return slots_.size(); }
-  // Under which a model is served that has this name or is of this repository; empty: none.
+  // The name under which a model with this name or of this repository is served; empty: none.
   std::string served_name(const std::string& name) const;
 
   struct Status {
     std::string name, path, state;  // "open", "opening", "closed"
-    std::string repository;         // as of its ModelPlace
+    std::string repository;         // as in its ModelSource
   };
   std::vector<Status> statuses() const;
 
-  // Opens the folder anew, tries it on a few texts, and puts it in the place of what is there; what is there stays
-  // where anything of it fails. Throws what opening throws, kModelNotFound, kNotFinite, and kValidation for a model
-  // with another head or other labels (`forces`: it may have).
+  // Opens the folder anew, tries it on a few texts, and replaces the open model; on any failure that one stays. Throws
+  // what opening throws, kModelNotFound, kNotFinite, and kValidation for a model with another head or other labels
+  // (`forces`: it may have).
   void reload(const std::string& name, bool forces);
   void load(const std::string& name);    // as reload() where it is closed; nothing where it is open
   void unload(const std::string& name);  // requests for it are refused from now on
@@ -66,7 +66,7 @@ class ModelSet {
 
  private:
   struct Slot {
-    ModelPlace place;
+    ModelSource source;
     std::shared_ptr<Served> served;
     bool is_unloaded = false;
   };

@@ -1,4 +1,4 @@
-// The thread that forms batches, runs them through pipeline plans, and tells requests of their end without the lock.
+// The thread that forms batches, runs them through pipeline plans, and reports their ends without the lock.
 #include "serve/model_worker.h"
 
 #include <chrono>
@@ -25,15 +25,15 @@ struct Job {
   size_t left = 0;  // sequences
   int64_t submitted = 0;
   uint64_t last_batch = 0;     // 0: it has not run
-  uint64_t counted_batch = 0;  // whose time is in the outcome
+  uint64_t counted_batch = 0;  // last batch whose time is in the outcome
   Outcome outcome;
 };
 
-// What is to be told once the lock is released.
-using Told = std::vector<std::shared_ptr<Job>>;
+// Ended jobs, to be reported once the lock is released.
+using EndedJobs = std::vector<std::shared_ptr<Job>>;
 
-void tell(const Told& told) {
-  for (const std::shared_ptr<Job>& job : told) job->done(job->outcome);
+void report_ends(const EndedJobs& ended) {
+  for (const std::shared_ptr<Job>& job : ended) job->done(job->outcome);
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ struct ModelWorker::State {
                  std::vector<std::exception_ptr>& errors);
   std::vector<std::shared_ptr<Job>> start(const BatchQueue::Batch& batch, int64_t now);
   void end(const BatchQueue::Batch& batch, const std::vector<std::shared_ptr<Job>>& ran,
-           const std::vector<std::exception_ptr>& errors, int64_t elapsed, Told& told);
-  void end_late(const std::vector<RequestId>& late, Told& told);
+           const std::vector<std::exception_ptr>& errors, int64_t elapsed, EndedJobs& ended);
+  void end_late(const std::vector<RequestId>& late, EndedJobs& ended);
 
   mutable std::mutex mutex;
   std::condition_variable changed;
@@ -65,8 +65,8 @@ struct ModelWorker::State {
 std::vector<std::shared_ptr<Job>> ModelWorker::State::start(const BatchQueue::Batch& batch, int64_t now) {
   ++batches;
   std::vector<std::shared_ptr<Job>> running;
-  for (const QueuedSequence& one : batch.sequences) {
-    const std::shared_ptr<Job>& job = running.emplace_back(jobs.at(one.request));
+  for (const QueuedSequence& sequence : batch.sequences) {
+    const std::shared_ptr<Job>& job = running.emplace_back(jobs.at(sequence.request));
     if (job->last_batch == 0) job->outcome.queue_time = now - job->submitted;
     job->last_batch = batches;
   }
@@ -98,7 +98,7 @@ void ModelWorker::State::run_batch(const BatchQueue::Batch& batch, const std::ve
 }
 
 void ModelWorker::State::end(const BatchQueue::Batch& batch, const std::vector<std::shared_ptr<Job>>& ran,
-                             const std::vector<std::exception_ptr>& errors, int64_t elapsed, Told& told) {
+                             const std::vector<std::exception_ptr>& errors, int64_t elapsed, EndedJobs& ended) {
   const std::vector<bool> are_wanted = queue.finish(batch, elapsed);
   for (size_t i = 0; i < ran.size(); ++i) {
     Job& job = *ran[i];
@@ -113,50 +113,50 @@ void ModelWorker::State::end(const BatchQueue::Batch& batch, const std::vector<s
       queue.cancel(id);
     }
     if (job.left > 0 && !errors[i]) continue;
-    told.push_back(ran[i]);
+    ended.push_back(ran[i]);
     jobs.erase(id);
   }
 }
 
-void ModelWorker::State::end_late(const std::vector<RequestId>& late, Told& told) {
+void ModelWorker::State::end_late(const std::vector<RequestId>& late, EndedJobs& ended) {
   for (const RequestId id : late) {
-    const auto found = jobs.find(id);
-    if (found == jobs.end()) continue;  // its texts are still read
-    found->second->outcome.kind = Outcome::Kind::kLate;
-    told.push_back(std::move(found->second));
-    jobs.erase(found);
+    const auto entry = jobs.find(id);
+    if (entry == jobs.end()) continue;  // the request's texts are still being read
+    entry->second->outcome.kind = Outcome::Kind::kLate;
+    ended.push_back(std::move(entry->second));
+    jobs.erase(entry);
   }
 }
 
 void ModelWorker::State::compute() {
   std::unique_lock lock(mutex);
   while (!is_stopped) {
-    Told told;
+    EndedJobs ended;
     std::vector<RequestId> late;
     const int64_t begin = microseconds();
     const BatchQueue::Batch batch = queue.next_batch(begin, late);
-    end_late(late, told);
-    if (batch.sequences.empty() && told.empty()) {
+    end_late(late, ended);
+    if (batch.sequences.empty() && ended.empty()) {
       changed.wait(lock);
       continue;
     }
     std::vector<std::shared_ptr<Job>> ran = start(batch, begin);
     lock.unlock();
-    tell(std::exchange(told, {}));
+    report_ends(std::exchange(ended, {}));
     BatchFacts facts{.sequences = batch.sequences.size(), .tokens = 0, .work = batch.work, .elapsed = 0};
     std::vector<std::exception_ptr> errors;
     if (!batch.sequences.empty()) run_batch(batch, ran, errors);
-    for (const QueuedSequence& one : batch.sequences) facts.tokens += one.tokens;
+    for (const QueuedSequence& sequence : batch.sequences) facts.tokens += sequence.tokens;
     facts.elapsed = microseconds() - begin;
     lock.lock();
     if (batch.sequences.empty()) continue;
-    end(batch, ran, errors, facts.elapsed, told);
+    end(batch, ran, errors, facts.elapsed, ended);
     const std::function<void(const BatchFacts&)> tell_batch = on_batch;
     lock.unlock();
     if (tell_batch) tell_batch(facts);
-    tell(told);
+    report_ends(ended);
     ran.clear();  // plans end here, not under the lock
-    told.clear();
+    ended.clear();
     lock.lock();
   }
 }
@@ -207,22 +207,22 @@ bool ModelWorker::submit(RequestId request, std::shared_ptr<const SequencePlan> 
 }
 
 void ModelWorker::cancel(RequestId request) {
-  std::shared_ptr<Job> job;  // its plan may be large: it ends after the lock
+  std::shared_ptr<Job> job;  // destroyed after the lock is released: its plan may be large
   const std::lock_guard lock(state_->mutex);
   state_->queue.cancel(request);
-  if (const auto found = state_->jobs.find(request); found != state_->jobs.end()) {
-    job = std::move(found->second);
-    state_->jobs.erase(found);
+  if (const auto entry = state_->jobs.find(request); entry != state_->jobs.end()) {
+    job = std::move(entry->second);
+    state_->jobs.erase(entry);
   }
 }
 
 void ModelWorker::expire() {
-  Told told;
+  EndedJobs ended;
   {
     const std::lock_guard lock(state_->mutex);
-    state_->end_late(state_->queue.expire(microseconds()), told);
+    state_->end_late(state_->queue.expire(microseconds()), ended);
   }
-  tell(told);
+  report_ends(ended);
 }
 
 QueueGauges ModelWorker::gauges() const {

@@ -1,5 +1,5 @@
 // A model with its queue and the thread that runs it. Requests hand in the plan of a task (pipeline/plan.h); sequences
-// of all requests run together, and each request is told once how it ended.
+// of all requests run together, and the end of each request is reported once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace deberta::serve {
 
-int64_t microseconds();  // of a clock that never goes back
+int64_t microseconds();  // by a clock that never goes back
 
 // How a request ended. `error`: what the model threw, for kFailed.
 struct Outcome {
@@ -23,7 +23,7 @@ struct Outcome {
   Kind kind = Kind::kComputed;
   std::exception_ptr error;
   int64_t queue_time = 0;    // until its first sequence ran, in microseconds
-  int64_t compute_time = 0;  // of the batches that it was in
+  int64_t compute_time = 0;  // time of the batches that it was in
 };
 
 struct BatchFacts {
@@ -50,13 +50,13 @@ class ModelWorker {
   bool submit(RequestId request, std::shared_ptr<const SequencePlan> plan, uint64_t kind,
               std::function<void(const Outcome&)> done);
 
-  // `done` is not called from now on, but for a call that is on its way.
+  // `done` is not called from now on, except for a call in progress.
   void cancel(RequestId request);
 
   // Ends requests whose deadline has passed, also admitted ones whose texts are still read: submit() is false for them.
   void expire();
 
-  // Ends the thread; what waits is forgotten, without a word, and nothing runs from now on.
+  // Ends the thread; waiting requests are dropped without a call of `done`, and nothing runs from now on.
   void stop();
 
   QueueGauges gauges() const;

@@ -20,27 +20,28 @@ bool is_refused(const Tokenizer& tokenizer, const TextInput& input, const Encodi
 
 }  // namespace
 
-// Texts are read once more to find it: the library tells no more than which input it was.
+// Texts are read once more to find it: the library reports only which input it was.
 std::string Places::place_of(const Error& error) const {
   const Problem& problem = error.problems().front();
   if (parameters_ != nullptr && !problem.argument.empty() && parameters_->find(problem.argument) != nullptr)
     return parameters_->pointer_of(problem.argument);
   if (error.code() != ErrorCode::kTextTooLong && error.code() != ErrorCode::kInput) return {};
   const std::vector<PlacedText> texts = texts_();
-  for (const PlacedText& one : texts) {
-    TextInput input{.text = one.text};
-    if (one.pair) input.pair = *one.pair;
+  for (const PlacedText& text : texts) {
+    TextInput input{.text = text.text};
+    if (text.pair) input.pair = *text.pair;
     if (!is_refused(tokenizer_, input, rules_)) continue;
-    return !one.pair || is_refused(tokenizer_, TextInput{.text = one.text}, rules_) ? one.pointer : one.pair_pointer;
+    return !text.pair || is_refused(tokenizer_, TextInput{.text = text.text}, rules_) ? text.pointer
+                                                                                      : text.pair_pointer;
   }
   return problem.input && *problem.input < texts.size() ? texts[*problem.input].pointer : std::string();
 }
 
 void Places::refuse(const Error& error) const {
-  ApiError told = api_error_of(std::current_exception());
-  told.field = place_of(error);
-  if (!told.field.empty()) told.message = fmt::format("{}: {}", told.field, error.message());
-  throw told;
+  ApiError refusal = api_error_of(std::current_exception());
+  refusal.field = place_of(error);
+  if (!refusal.field.empty()) refusal.message = fmt::format("{}: {}", refusal.field, error.message());
+  throw refusal;
 }
 
 }  // namespace deberta::serve

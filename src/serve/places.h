@@ -21,12 +21,12 @@ struct PlacedText {
 
 class Places {
  public:
-  // `parameters`: of whose names some are arguments of the task; null: none. `texts` is called where one is at fault.
+  // `parameters`: some of its names are arguments of the task; null: none. `texts` is called where a text is at fault.
   Places(const Tokenizer& tokenizer, const EncodingRules& rules, Body* parameters,
          std::function<std::vector<PlacedText>()> texts)
       : tokenizer_(tokenizer), rules_(rules), parameters_(parameters), texts_(std::move(texts)) {}
 
-  // What `plan` gives. What it throws as Error is thrown as ApiError: at a parameter that it names, or at the first
+  // What `plan` returns. What it throws as Error is thrown as ApiError: at a parameter that it names, or at the first
   // text that is refused by itself.
   template <class Plan>
   auto plan(Plan plan) const {

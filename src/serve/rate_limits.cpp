@@ -10,8 +10,8 @@
 namespace deberta::serve {
 namespace {
 
-constexpr double kSeconds = 10;          // of the rate that a bucket holds
-constexpr size_t kMostClients = 100000;  // that are remembered
+constexpr double kSeconds = 10;          // a bucket holds the rate times this
+constexpr size_t kMostClients = 100000;  // remembered at most
 
 }  // namespace
 

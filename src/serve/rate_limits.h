@@ -12,8 +12,8 @@ class RateLimits {
  public:
   explicit RateLimits(double tokens_per_s) : rate_(tokens_per_s) {}  // 0: no limit
 
-  // now: microseconds. Throws kOverloaded, with the seconds until it may come again, while a client has used up more
-  // than its bucket held: the last request that found something in it may be as long as any.
+  // `now`: microseconds. Throws kOverloaded, with the seconds until the client may try again, while it has used up more
+  // than its bucket held: the last request that found something in the bucket may be of any length.
   void take(const std::string& client, size_t tokens, int64_t now);
 
  private:

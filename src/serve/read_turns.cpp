@@ -1,4 +1,4 @@
-// The lines and their bodies, under one lock; bodies are told to begin after it is released.
+// The lines and their bodies, under one lock; bodies begin after it is released.
 #include "serve/read_turns.h"
 
 #include <utility>
@@ -6,8 +6,9 @@
 
 namespace deberta::serve {
 
-bool ReadTurns::may_begin(const Line& its) const {
-  return its.reading + its.read < limits_.always || (its.tokens < limits_.tokens && its.reading < limits_.reading);
+bool ReadTurns::may_begin(const Line& state) const {
+  return state.reading + state.read < limits_.always ||
+         (state.tokens < limits_.tokens && state.reading < limits_.reading);
 }
 
 void ReadTurns::wait(const std::string& line, Body body) {
@@ -21,18 +22,18 @@ void ReadTurns::wait(const std::string& line, Body body) {
 
 // As many of the line's as may begin, the oldest first.
 void ReadTurns::begin_next(const std::string& line) {
-  std::vector<std::pair<Body, std::unique_ptr<Turn>>> begun;  // told once the lock is released
+  std::vector<std::pair<Body, std::unique_ptr<Turn>>> begun;  // they begin once the lock is released
   {
     const std::lock_guard lock(mutex_);
-    const auto found = lines_.find(line);
-    if (found == lines_.end()) return;
-    Line& its = found->second;
-    while (!its.waiting.empty() && may_begin(its)) {
+    const auto entry = lines_.find(line);
+    if (entry == lines_.end()) return;
+    Line& state = entry->second;
+    while (!state.waiting.empty() && may_begin(state)) {
       begun.reserve(begun.size() + 1);  // may fail, which no turn survives that ends under the lock
       std::unique_ptr<Turn> turn(new Turn(*this, line));
-      ++its.reading;
-      begun.emplace_back(std::move(its.waiting.front()), std::move(turn));
-      its.waiting.pop_front();
+      ++state.reading;
+      begun.emplace_back(std::move(state.waiting.front()), std::move(turn));
+      state.waiting.pop_front();
     }
   }
   for (auto& [body, turn] : begun) body.begin(std::move(turn));
@@ -41,10 +42,10 @@ void ReadTurns::begin_next(const std::string& line) {
 void ReadTurns::Turn::has_read(size_t tokens) {
   {
     const std::lock_guard lock(turns_.mutex_);
-    Line& its = turns_.lines_.at(line_);
-    --its.reading;
-    ++its.read;
-    its.tokens += tokens;
+    Line& state = turns_.lines_.at(line_);
+    --state.reading;
+    ++state.read;
+    state.tokens += tokens;
     tokens_ = tokens;
     is_read_ = true;
   }
@@ -58,11 +59,11 @@ ReadTurns::Turn::~Turn() {
 void ReadTurns::end(const Turn& turn) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = lines_.find(turn.line_);
-    Line& its = found->second;
-    --(turn.is_read_ ? its.read : its.reading);
-    its.tokens -= turn.tokens_;
-    if (its.waiting.empty() && its.reading + its.read == 0) lines_.erase(found);
+    const auto entry = lines_.find(turn.line_);
+    Line& state = entry->second;
+    --(turn.is_read_ ? state.read : state.reading);
+    state.tokens -= turn.tokens_;
+    if (state.waiting.empty() && state.reading + state.read == 0) lines_.erase(entry);
   }
   begin_next(turn.line_);
 }
@@ -71,12 +72,12 @@ void ReadTurns::expire() {
   std::vector<Body> over;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [name, its] : lines_) {
-      for (Body& body : std::exchange(its.waiting, {})) {
+    for (auto& [name, state] : lines_) {
+      for (Body& body : std::exchange(state.waiting, {})) {
         if (body.is_over())
           over.push_back(std::move(body));
         else
-          its.waiting.push_back(std::move(body));
+          state.waiting.push_back(std::move(body));
       }
     }
     // A body that was over before it could begin was all that its line had.
@@ -91,7 +92,7 @@ void ReadTurns::stop() {
   std::unordered_map<std::string, std::deque<Body>> forgotten;  // they end after the lock
   const std::lock_guard lock(mutex_);
   is_stopped_ = true;
-  for (auto& [name, its] : lines_) forgotten[name].swap(its.waiting);
+  for (auto& [name, state] : lines_) forgotten[name].swap(state.waiting);
 }
 
 }  // namespace deberta::serve

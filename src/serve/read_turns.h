@@ -13,12 +13,12 @@
 namespace deberta::serve {
 
 struct ReadLimits {
-  size_t reading = 1;     // bodies of a line that are read at once
-  size_t tokens = 32768;  // of a line that were read and have no answer: its further bodies wait
-  size_t always = 2;      // of a line: one is computed, the next is read meanwhile, however large they are
+  size_t reading = 1;     // bodies of a line that are read at a time
+  size_t tokens = 32768;  // read and unanswered tokens of a line from which on its further bodies wait
+  size_t always = 2;      // bodies of any size that a line may have: one is computed while the next is read
 };
 
-// Outlives its turns, but for those that nobody took before stop().
+// Outlives its turns, except those that were not taken before stop().
 class ReadTurns {
  public:
   // A body that is read, or was and has no answer yet. Its end lets the line's next one in.
@@ -38,7 +38,7 @@ class ReadTurns {
     bool is_read_ = false;
   };
   struct Body {
-    std::function<bool()> is_over;                     // its deadline has passed, or its client has left
+    std::function<bool()> is_over;                     // the deadline has passed, or the client has left
     std::function<void(std::unique_ptr<Turn>)> begin;  // null: it is over. Returns soon, and throws nothing
   };
 
@@ -54,13 +54,13 @@ class ReadTurns {
     size_t reading = 0, read = 0, tokens = 0;
     std::deque<Body> waiting;
   };
-  bool may_begin(const Line& its) const;
+  bool may_begin(const Line& state) const;
   void end(const Turn& turn);
   void begin_next(const std::string& line);
 
   const ReadLimits limits_;
   std::mutex mutex_;
-  std::unordered_map<std::string, Line> lines_;  // that have any
+  std::unordered_map<std::string, Line> lines_;  // lines with bodies
   bool is_stopped_ = false;
 };
 

@@ -91,7 +91,7 @@ bool is_name(std::string_view text) {
   return text != "." && text != "..";
 }
 
-// "org%2Fname", as clients write a name with a slash that were made from a description of the routes, to org/name.
+// "org%2Fname", as clients generated from a description of the routes write a name with a slash, to org/name.
 std::string name_of(std::string_view segment) {
   for (const std::string_view slash : {"%2F", "%2f"}) {
     const size_t at = std::min(segment.find(slash), segment.size());

@@ -51,10 +51,10 @@ std::string id_of(const HttpRequest& request) {
   return is_plain_name(given, kMostId) ? std::string(given) : new_id();
 }
 
-std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
-  const std::string path = place.find ? place.find() : place.path;
+std::shared_ptr<Served> Server::State::open(const ModelSource& source) {
+  const std::string path = source.find ? source.find() : source.path;
   auto served =
-      std::make_shared<Served>(Served{.model = {.name = place.name,
+      std::make_shared<Served>(Served{.model = {.name = source.name,
                                                 .path = path,
                                                 .pipeline = open_pipeline(path, settings.model, settings.open),
                                                 .max_client_batch = settings.max_client_batch,
@@ -74,7 +74,7 @@ std::shared_ptr<Served> Server::State::open(const ModelPlace& place) {
   served->worker =
       std::make_unique<ModelWorker>(limits, [&model](uint64_t, std::span<const PlannedSequence> pack,
                                                      ForwardResult& result) { run_pack(model, pack, result); });
-  served->worker->on_batch([this, name = place.name, most = limits.batch_work](const BatchFacts& facts) {
+  served->worker->on_batch([this, name = source.name, most = limits.batch_work](const BatchFacts& facts) {
     metrics.count_batch(name, facts.sequences, facts.tokens, std::min(1.0, facts.work / most),
                         static_cast<double>(facts.elapsed) * 1e-6);
   });

@@ -22,14 +22,14 @@ namespace deberta::serve {
 struct ServerSettings {
   HttpSettings http;
   QueueLimits queue;
-  std::vector<ModelPlace> models;
+  std::vector<ModelSource> models;
   ModelOptions model;
   OpenOptions open;
   Keys keys;                             // none: everyone may ask for everything
   bool has_explorer = false;             // /explorer and what it asks for
   bool has_admin = false;                // /admin/...
   bool has_strict_fields = false;        // a field that nothing has read is refused
-  std::optional<uint16_t> metrics_port;  // of the same address: /metrics is there alone, without a key; 0: any free one
+  std::optional<uint16_t> metrics_port;  // serves only /metrics, at the same address, without a key; 0: any free port
   bool has_tei_metrics = false;          // /metrics has the names of text-embeddings-inference too
   BrowserRules browser;
   std::vector<std::string> trusted_proxies;  // addresses whose X-Forwarded-For is believed
@@ -41,20 +41,20 @@ struct ServerSettings {
   std::optional<bool> cuts = {};  // texts that are too long; nothing: as the client's family does
   int64_t deadline_ms = 30000;
   size_t readers = 1;                          // threads that read texts and write answers
-  std::function<size_t()> dropped_lines = {};  // of the log, for /metrics
+  std::function<size_t()> dropped_lines = {};  // lines that the log has dropped, for /metrics
 };
 
 // One request, for the log.
 struct RequestLog {
   std::string id, method, route, model;
-  std::string client;  // its address; empty behind a Unix socket
+  std::string client;  // the client's address; empty behind a Unix socket
   std::string key;     // the name of the client's key
   std::string trace;   // the request's `traceparent`
   int status = 200;    // 499: the client has left, or took no more of the answer
-  std::string code;    // of a refusal: "validation"
+  std::string code;    // code of a refusal: "validation"
   std::string field;   // where in the body it is: "/inputs/3"
-  std::string path;    // of a 404, as it came, with all but plain characters as %XX
-  std::string detail;  // of a status from 500: what went wrong, one line
+  std::string path;    // for a 404: the path as it came, with all but plain characters as %XX
+  std::string detail;  // for a status from 500: what went wrong, one line
   size_t items = 0, tokens = 0;
   size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, and what they lost
   double queue_ms = 0, inference_ms = 0, total_ms = 0;
@@ -62,7 +62,7 @@ struct RequestLog {
 
 class Server {
  public:
-  // Listens; every model is said to be loading until open_models() has opened it. Throws kServe.
+  // Listens; every model is reported as loading until open_models() has opened it. Throws kServe.
   Server(const ServerSettings& settings, std::function<void(const RequestLog&)> log);
   ~Server();
   Server(const Server&) = delete;
@@ -70,17 +70,17 @@ class Server {
 
   // Throws what opening a model throws.
   void open_models();
-  // In place of the keys so far, for requests that come from now on.
+  // Replaces the keys, for requests that arrive from now on.
   void replace_keys(Keys keys);
-  // Opens every model's folder anew, one after the other, beside what goes on; `tell` gets what came of each: the name,
-  // and what went wrong, empty for nothing. The old model stays where something did.
+  // Opens every model's folder anew, one after the other, while requests go on; `tell` receives each outcome: the name,
+  // and the error, empty for none. After an error the old model stays.
   void reload_models(std::function<void(const std::string& name, const std::string& error)> tell);
 
   uint16_t port() const;
   uint16_t metrics_port() const;  // 0: there is none
-  // Says from now on that it is not ready, and goes on answering.
+  // Reports from now on that it is not ready, and goes on answering.
   void leave();
-  // Refuses new requests, finishes what has begun, for at most so long. False: something was left.
+  // Refuses new requests and finishes those that have begun, within the given time. False: some were left.
   bool drain(double seconds);
 
   struct State;

@@ -22,7 +22,7 @@ namespace deberta::serve {
 
 enum class LogLevel { kInfo, kWarning, kError };  // all requests, those with a status from 400, and from 500
 
-// The id that a request has of its own, or a new one.
+// The id that a request brings, or a new one.
 std::string id_of(const HttpRequest& request);
 
 struct Server::State {
@@ -34,11 +34,11 @@ struct Server::State {
         shares(settings_.shares),
         turns({.reading = std::max<size_t>(1, settings_.readers)}),
         pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers), 1)),
-        models(settings_.models, [this](const ModelPlace& place) { return open(place); }),
+        models(settings_.models, [this](const ModelSource& source) { return open(source); }),
         rates(settings_.rate_limit),
         explanations(settings_.shares.client_bytes) {}
 
-  std::shared_ptr<Served> open(const ModelPlace& place);
+  std::shared_ptr<Served> open(const ModelSource& source);
   HttpHooks hooks(bool are_of_metrics);
   Admission admit(const HttpRequest& head, size_t body_bytes, bool is_of_metrics);
   std::optional<HttpResponse> answer_early(const HttpRequest& head, bool is_of_metrics) const;
@@ -75,17 +75,17 @@ struct Server::State {
   std::atomic<bool> is_draining = false;  // it refuses what has not begun
   ClientShares shares;
   ReadTurns turns;
-  std::unique_ptr<HttpServer> http;          // its memory outlives the responses that come late
+  std::unique_ptr<HttpServer> http;          // its memory outlives late responses
   std::unique_ptr<HttpServer> metrics_http;  // null: /metrics is at the same port
   std::unique_ptr<WorkPool> pool;
   ModelSet models;
   RateLimits rates;
   std::atomic<LogLevel> log_level = LogLevel::kInfo;
   Explanations explanations;
-  std::atomic<size_t> explaining = 0;  // that wait or run
+  std::atomic<size_t> explaining = 0;  // explanations that wait or run
   std::atomic<size_t> reloads = 0, failed_reloads = 0, cut_answers = 0;
   std::atomic<bool> is_closing = false;
-  uint64_t trimmed = 0;                                                 // bytes that clients had given back by then
+  uint64_t trimmed = 0;                                                 // bytes that clients had returned by then
   int64_t trimmed_at = 0;                                               // microseconds
   std::unique_ptr<WorkPool> loader = std::make_unique<WorkPool>(1);     // opens and closes models
   std::unique_ptr<WorkPool> explainer = std::make_unique<WorkPool>(1);  // one text at a time, beside what is served

@@ -30,7 +30,7 @@ struct WorkPool::State {
   void sleep(bool takes_large, std::unique_lock<std::mutex>& lock);
   void wake(WorkSize size);
   Clients::iterator next(bool takes_large);
-  void run_one(Clients::iterator its, bool takes_large, std::unique_lock<std::mutex>& lock);
+  void run_one(Clients::iterator chosen, bool takes_large, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex;
   std::vector<Sleeper*> idle, idle_for_small;
@@ -50,8 +50,8 @@ WorkPool::State::Clients::iterator WorkPool::State::next(bool takes_large) {
   return best;
 }
 
-void WorkPool::State::run_one(Clients::iterator its, bool takes_large, std::unique_lock<std::mutex>& lock) {
-  Client& client = its->second;
+void WorkPool::State::run_one(Clients::iterator chosen, bool takes_large, std::unique_lock<std::mutex>& lock) {
+  Client& client = chosen->second;
   std::deque<std::function<void()>>& from = !client.small.empty() || !takes_large ? client.small : client.large;
   std::function<void()> job = std::move(from.front());
   from.pop_front();
@@ -65,7 +65,7 @@ void WorkPool::State::run_one(Clients::iterator its, bool takes_large, std::uniq
   lock.lock();
   --client.running;
   client.tag += took.count();
-  // All are even once nobody waits: nobody's past counts against it.
+  // Once no client waits, all are even: earlier work no longer counts.
   const bool is_over = std::ranges::all_of(clients, [](const auto& entry) { return entry.second.is_idle(); });
   std::erase_if(clients,
                 [&](const auto& entry) { return entry.second.is_idle() && (is_over || entry.second.tag <= now); });
@@ -77,7 +77,7 @@ void WorkPool::State::sleep(bool takes_large, std::unique_lock<std::mutex>& lock
   sleeper.changed.wait(lock, [&] { return sleeper.is_woken; });
 }
 
-// One thread that can do it, if any waits; those that are busy look for more by themselves.
+// Wakes one thread that can do it, if any waits; busy ones look for more work by themselves.
 void WorkPool::State::wake(WorkSize size) {
   std::vector<Sleeper*>& from = !idle.empty() || size == WorkSize::kLarge ? idle : idle_for_small;
   if (from.empty()) return;
@@ -89,9 +89,9 @@ void WorkPool::State::wake(WorkSize size) {
 void WorkPool::State::run(bool takes_large) {
   std::unique_lock lock(mutex);
   while (true) {
-    const Clients::iterator its = next(takes_large);
-    if (its != clients.end())
-      run_one(its, takes_large, lock);
+    const Clients::iterator chosen = next(takes_large);
+    if (chosen != clients.end())
+      run_one(chosen, takes_large, lock);
     else if (is_stopped)
       return;
     else
@@ -115,9 +115,9 @@ WorkPool::~WorkPool() {
 
 void WorkPool::post(const std::string& client, WorkSize size, std::function<void()> job) {
   const std::lock_guard lock(state_->mutex);
-  State::Client& its = state_->clients[client];
-  if (its.is_idle()) its.tag = std::max(its.tag, state_->now);
-  (size == WorkSize::kSmall ? its.small : its.large).push_back(std::move(job));
+  State::Client& client_state = state_->clients[client];
+  if (client_state.is_idle()) client_state.tag = std::max(client_state.tag, state_->now);
+  (size == WorkSize::kSmall ? client_state.small : client_state.large).push_back(std::move(job));
   state_->wake(size);
 }
 

@@ -52,8 +52,8 @@ JsonObject flags_of(const AddedToken& token) {
 }
 
 Json& member_of(JsonObject& object, std::string_view key, Json fallback) {
-  const auto found = std::ranges::find(object, key, &JsonMember::first);
-  return found != object.end() ? found->second : object.emplace_back(std::string(key), std::move(fallback)).second;
+  const auto member = std::ranges::find(object, key, &JsonMember::first);
+  return member != object.end() ? member->second : object.emplace_back(std::string(key), std::move(fallback)).second;
 }
 
 // transformers takes an object without a type for a token in special_tokens_map.json alone. Its flags are in the table.
@@ -92,7 +92,7 @@ std::string ids_of(const LoadedTokenizer& loaded) {
   return Json(std::move(ids)).dump(2, JsonForm::kPython) + "\n";
 }
 
-// The id that the tokenizers library gives to a token that is no piece, whatever the file says.
+// The id that the tokenizers library assigns to a token that is no piece, whatever the file says.
 int32_t next_id(const TokenizerDocument& document) {
   const Json* model = document.root.find("model");
   const Json* pieces = model == nullptr ? nullptr : model->find("vocab");
@@ -129,7 +129,7 @@ std::vector<AddedToken> add_tokens(std::span<const std::string> contents, const 
   for (const std::string& content : contents) {
     check_content(content);
     if (has_token(loaded, content)) continue;
-    // Not normalized: normalization makes a space of a line break.
+    // Not normalized: normalization turns a line break into a space.
     added.push_back({.content = content, .id = static_cast<int32_t>(loaded.size()), .is_normalized = false});
     loaded.config.added.push_back(added.back());
   }

@@ -10,7 +10,7 @@ namespace deberta {
 
 [[noreturn]] void refuse_added_token(const std::string& message);  // kUsage
 
-// Those of the contents that the tokenizer does not have follow its ids; they are the result. Throws kUsage for one
+// Adds those of the contents that the tokenizer does not have, behind its ids, and returns them. Throws kUsage for one
 // that cannot be a token, kUnsupported for a tokenizer of another kind than SentencePiece.
 std::vector<AddedToken> add_tokens(std::span<const std::string> contents, const std::string& folder,
                                    LoadedTokenizer& loaded);
@@ -18,9 +18,9 @@ std::vector<AddedToken> add_tokens(std::span<const std::string> contents, const 
 struct NamedText {
   std::string name, text;
 };
-// The files of the folder that are others with these tokens: a folder with them and the rest of its tokenizer's files
-// has the tokenizer that Tokenizer::load() makes with these tokens, here and in transformers. Throws what add_tokens()
-// does.
+// The files of the folder that change with these tokens: a folder with them and the rest of its tokenizer's files has
+// the tokenizer that Tokenizer::load() returns with these tokens, here and in transformers. Throws what add_tokens()
+// throws.
 std::vector<NamedText> files_with_tokens(const std::string& folder, std::span<const std::string> contents);
 
 }  // namespace deberta

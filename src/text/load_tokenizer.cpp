@@ -1,4 +1,4 @@
-// Makes the text model for the files that were chosen, then its special tokens, lower-casing and limits.
+// Builds the text model for the chosen files, then its special tokens, lower-casing and limits.
 #include "text/load_tokenizer.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// From the files of a folder to the parts of a tokenizer.
+// Builds the parts of a tokenizer from the files of a folder.
 #pragma once
 #include <memory>
 #include <string>

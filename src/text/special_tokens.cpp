@@ -67,9 +67,9 @@ SpecialTokens::SpecialTokens(std::vector<AddedToken> tokens, StripRule strip_rul
 }
 
 const AddedToken* SpecialTokens::find(int32_t id) const {
-  const auto found = std::lower_bound(tokens_.begin(), tokens_.end(), id,
+  const auto entry = std::lower_bound(tokens_.begin(), tokens_.end(), id,
                                       [](const AddedToken& token, int32_t wanted) { return token.id < wanted; });
-  return found != tokens_.end() && found->id == id ? &*found : nullptr;
+  return entry != tokens_.end() && entry->id == id ? &*entry : nullptr;
 }
 
 const AddedToken* SpecialTokens::find(std::string_view content) const {

@@ -61,9 +61,9 @@ class SpecialTokens {
 
   std::vector<AddedToken> tokens_;
   StripRule strip_rule_ = StripRule::kPython;
-  Trie trie_;                       // of split(); values: positions in tokens_
+  Trie trie_;                       // tokens of split(); values: positions in tokens_
   std::array<bool, 256> begins_{};  // whether a token of split() begins with the byte
-  Trie all_trie_;                   // of all
+  Trie all_trie_;                   // all tokens
 };
 
 }  // namespace deberta

@@ -28,16 +28,16 @@ constexpr int32_t kUnknownToken = -1;
 struct DecodeStep {
   int32_t id = 0;
   bool is_piece = true;
-  std::string_view content;  // of a token that is not a piece
+  std::string_view content;  // content of a token that is not a piece
 };
 
 struct SplitOptions {
   bool parse_special = true;  // false: no special token is found in a text
-  int32_t found = -1;         // but this one, if any
+  int32_t parsed_id = -1;     // but this one, if any
   bool finds_added = false;   // and tokens that are not special
   SpmTies spm_ties = SpmTies::kFloat;
   bool adds_prefix_space = false;  // to a part that begins with none (byte-level BPE)
-  size_t max_bytes = SIZE_MAX;     // of the text once it is normalized: more throw kTextTooLong
+  size_t max_bytes = SIZE_MAX;     // a longer normalized text throws kTextTooLong
 };
 
 enum class ModelKind : uint8_t { kUnigram, kByteBpe, kWordPiece };

@@ -32,7 +32,7 @@ class TextPosition {
   }
 
  private:
-  // Of ASCII.
+  // ASCII only.
   static constexpr auto kIsSpace = [] {
     std::array<bool, 128> is_space{};
     is_space[' '] = true;

@@ -97,12 +97,13 @@ void check_normalized(size_t bytes, const Tokens& before, const SplitOptions& op
 }
 
 std::vector<TextPart> cut_at_tokens(const SpecialTokens& tokens, std::string_view text, const SplitOptions& options) {
-  const bool finds_any = options.parse_special || options.found >= 0 || options.finds_added;
+  const bool finds_any = options.parse_special || options.parsed_id >= 0 || options.finds_added;
   if (!finds_any || tokens.tokens().empty()) return {{0, text.size()}};
   const std::vector<TextPart> parts = tokens.split(text);
   if (options.parse_special) return parts;
-  return keep_tokens(
-      parts, [&](int32_t id) { return id == options.found || (options.finds_added && !tokens.find(id)->is_special); });
+  return keep_tokens(parts, [&](int32_t id) {
+    return id == options.parsed_id || (options.finds_added && !tokens.find(id)->is_special);
+  });
 }
 
 // With split_by_punct each punctuation mark, and each stretch between them, goes to the model alone.
@@ -128,7 +129,7 @@ void Tokenizer::State::add_pieces(std::string_view text, TextPart part, const Sp
   add_plain(text, part, options, out);
   if (config.renamed.empty()) return;
   for (size_t i = before; i < out.ids.size(); ++i) {
-    if (const auto found = config.renamed.find(out.ids[i]); found != config.renamed.end()) out.ids[i] = found->second;
+    if (const auto entry = config.renamed.find(out.ids[i]); entry != config.renamed.end()) out.ids[i] = entry->second;
   }
 }
 
@@ -161,10 +162,10 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
                   .remedies = {{"split the text"}, {"raise {}", "max_text_bytes"}}}});
   }
   // The slow byte-level tokenizer puts its space before the text, the fast one before each part of it.
-  const int32_t found = options.parse_mask && !options.parse_special ? config.special.mask : -1;
+  const int32_t parsed_id = options.parse_mask && !options.parse_special ? config.special.mask : -1;
   const bool finds_added = options.parse_added && has_ordinary;
   const SplitOptions split{options.parse_special,
-                           found,
+                           parsed_id,
                            finds_added,
                            options.spm_ties,
                            config.add_prefix_space && is_fast,
@@ -173,7 +174,7 @@ Tokens Tokenizer::State::tokenize(std::string_view text, const EncodeOptions& op
       config.add_prefix_space && !is_fast && !text.empty() && !is_white_space(decode_utf8(text, 0).value);
   Tokens tokens;
   if (config.do_lower_case || adds_space) {
-    const MappedText changed = change_text(text, adds_space, options.parse_special || found >= 0 || finds_added);
+    const MappedText changed = change_text(text, adds_space, options.parse_special || parsed_id >= 0 || finds_added);
     add_parts(changed.text, split, tokens);
     for (Offset& offset : tokens.bytes) offset = changed.source_of(offset, text.size());
   } else {
@@ -214,7 +215,7 @@ void Tokenizer::State::append(std::string_view text, const Tokens& tokens, size_
 
 namespace {
 
-// How many tokens may stay, of all texts together.
+// How many tokens of all texts together may stay.
 size_t room_for_text(const EncodeOptions& options, size_t template_tokens) {
   if (options.truncate == Truncate::kNone) return SIZE_MAX / 2;
   const size_t taken = options.add_special_tokens ? template_tokens : 0;

@@ -93,7 +93,7 @@ class SlowTokens {
   std::unordered_map<std::string, size_t> by_content_;  // positions in added_
   std::unordered_set<int32_t> ids_;
   std::unordered_map<std::string, int32_t> gone_;  // tokens whose id another one took
-  std::unordered_set<std::string> seen_;           // of roles with the same text the first counts
+  std::unordered_set<std::string> seen_;           // texts of roles: the first role with a text counts
   size_t outside_model_ = 0;                       // added tokens that are not pieces
 };
 

@@ -17,12 +17,12 @@ namespace deberta {
 struct TokenizerConfig {
   std::vector<AddedToken> added;  // contents and ids differ
   SpecialIds special;
-  // Of a slow tokenizer, piece to id: a piece with an added token's text has that token's id, even if another token has
-  // since taken this id.
+  // For a slow tokenizer, piece to id: a piece with an added token's text has that token's id, even if another token
+  // has since taken this id.
   std::unordered_map<int32_t, int32_t> renamed;
   bool do_lower_case = false;
   bool split_by_punct = false;
-  bool add_prefix_space = false;     // of the byte-level model: a space before a text that begins with none
+  bool add_prefix_space = false;     // byte-level model: puts a space before a text that begins with none
   std::optional<size_t> max_length;  // model_max_length
 };
 
@@ -32,8 +32,8 @@ TokenizerConfig make_slow_config(const TokenizerSettings& settings, const TextMo
 // What the file of a fast tokenizer, or its conversion from other files, has of its own.
 struct FastParts {
   std::vector<AddedToken> tokens;  // by id
-  TokenTemplate around = {};       // of a tokenizer.json
-  bool adds_prefix_space = false;  // of ByteLevel
+  TokenTemplate around = {};       // from a tokenizer.json
+  bool adds_prefix_space = false;  // ByteLevel's add_prefix_space
   bool may_change_prefix = true;   // the settings may say otherwise
 };
 

@@ -21,7 +21,7 @@ struct ClassRow {
   TokenizerClass of_class;
   bool is_fast;
 };
-// A class named Fast has no slow one beside it: whoever asks for the slow tokenizer gets the fast one too.
+// A class named Fast has no slow one beside it: a request for the slow tokenizer gets the fast one too.
 // TokenizersBackend is what version 5 calls PreTrainedTokenizerFast.
 constexpr std::array<ClassRow, 9> kClasses{{{"DebertaTokenizer", TokenizerClass::kDeberta, false},
                                             {"DebertaTokenizerFast", TokenizerClass::kDeberta, true},
@@ -171,16 +171,16 @@ class Chooser {
     if (row_.of_class == TokenizerClass::kDebertaV2) expected = "spm.model, tokenizer.json";
     if (row_.of_class == TokenizerClass::kBert) expected = "vocab.txt, tokenizer.json";
     if (own_sources().empty()) expected = "tokenizer.json";
-    std::string others;
+    std::string other_files;
     for (const char* name : {"spm.model", "spiece.model", "vocab.json", "bpe_encoder.bin", "vocab.txt"}) {
-      if (has(name)) others += (others.empty() ? "" : ", ") + std::string(name);
+      if (has(name)) other_files += (other_files.empty() ? "" : ", ") + std::string(name);
     }
     throw Error(ErrorCode::kFileNotFound, folder_,
                 fmt::format("expected a tokenizer file, found none of {}; {}", expected,
-                            others.empty() ? "is this a model folder"
-                                           : fmt::format("it has {}, of another class; name the class in "
-                                                         "tokenizer_config.json (tokenizer_class)",
-                                                         others)));
+                            other_files.empty() ? "is this a model folder"
+                                                : fmt::format("it has {}, of another class; name the class in "
+                                                              "tokenizer_config.json (tokenizer_class)",
+                                                              other_files)));
   }
 
   const std::string& folder_;

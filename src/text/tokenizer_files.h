@@ -17,7 +17,7 @@ enum class TokenizerSource : uint8_t { kSpm, kBpe, kBpeEncoder, kVocabTxt, kJson
 struct TokenizerFiles {
   TokenizerClass of_class = TokenizerClass::kUnknown;
   TokenizerSource source = TokenizerSource::kJson;
-  std::string path;      // of the file, or of the folder of vocab.json and merges.txt
+  std::string path;      // path of the file, or of the folder of vocab.json and merges.txt
   bool is_fast = false;  // the ids are those of the library's fast tokenizer
 };
 

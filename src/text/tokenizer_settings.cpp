@@ -326,7 +326,7 @@ TextLimits read_text_limits(const std::string& folder) {
 
 std::optional<size_t> max_length_of(const TokenizerSettings& settings) {
   const Json* value = settings.find("model_max_length");
-  if (value == nullptr) value = settings.find("max_len");  // its name in old files
+  if (value == nullptr) value = settings.find("max_len");  // the name in old files
   if (value == nullptr || value->is_null()) return std::nullopt;
   if (!value->is_number() && !value->is_bool()) {
     refuse_tokenizer_file(settings.where,

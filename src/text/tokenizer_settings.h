@@ -71,7 +71,7 @@ struct TextLimits {
   // What takes the place of a default of `usual` tokens: a lower limit, or a length that the folder states.
   std::optional<size_t> length_for(size_t usual) const;
 };
-// Throws kJson, kTooLarge. Values that make no sense are left to whoever loads the folder.
+// Throws kJson, kTooLarge. Values that make no sense are left to the loader of the folder.
 TextLimits read_text_limits(const std::string& folder);
 
 }  // namespace deberta

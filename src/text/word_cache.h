@@ -12,7 +12,7 @@ namespace deberta {
 
 class WordCache {
  public:
-  static constexpr size_t kMaxBytes = 24;  // of a word; longer ones are rare
+  static constexpr size_t kMaxBytes = 24;  // per word; longer ones are rare
   static constexpr size_t kMaxSteps = 6;
 
   struct Split {

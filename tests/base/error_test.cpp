@@ -35,8 +35,9 @@ TEST(Error, NamesArgumentsAsTheLibraryDoes) {
                                                .remedies = {{"raise {}", "max_tokens"}}}});
   EXPECT_STREQ(error.what(), "text: expected at most 512 tokens, got 600; raise max_tokens");
   EXPECT_EQ(error.message(), "expected at most 512 tokens, got 600");
-  const Error place(ErrorCode::kUsage, {{.message = "expected less than 4, got 4", .argument = "stride", .limit = 4}});
-  EXPECT_STREQ(place.what(), "stride: expected less than 4, got 4");
+  const Error limit_error(ErrorCode::kUsage,
+                          {{.message = "expected less than 4, got 4", .argument = "stride", .limit = 4}});
+  EXPECT_STREQ(limit_error.what(), "stride: expected less than 4, got 4");
 }
 
 TEST(Error, SaysWhichInputIsAtFaultByItsSourceIfThereIsOne) {

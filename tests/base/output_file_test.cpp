@@ -109,7 +109,7 @@ TEST(OutputFiles, KeepTheirMode) {
   }
 }
 
-// Nobody else may read what a private file will hold, even before it has its final name.
+// No other user may read what a private file will hold, even before it has its final name.
 TEST(OutputFiles, AreAtNoTimeMorePublicThanWhatTheyReplace) {
   const TemporaryFolder folder;
   write_text(folder.path("a"), "old");
@@ -192,10 +192,10 @@ TEST(OutputFiles, ADescriptorOfThisProcessIsWrittenWhereItStands) {
   ASSERT_EQ(::write(fd, "before ", 7), 7);
   const std::string named = fmt::format("/dev/fd/{}", fd), other = fmt::format("/proc/self/fd/{}", fd);
   std::filesystem::create_symlink(named, folder.path("link"));
-  for (const std::string& place : {named, other, folder.path("link")}) {
-    EXPECT_FALSE(is_replaced_whole(place));
-    check_output_file(place);
-    write_whole(place, "and more ");
+  for (const std::string& name : {named, other, folder.path("link")}) {
+    EXPECT_FALSE(is_replaced_whole(name));
+    check_output_file(name);
+    write_whole(name, "and more ");
   }
   ASSERT_EQ(::write(fd, "end", 3), 3);
   EXPECT_EQ(read_file(path, 100), "before and more and more and more end");

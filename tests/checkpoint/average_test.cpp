@@ -38,8 +38,8 @@ class Averages : public testing::Test {
     config.as_object().emplace_back(key, value);
     write_text(model + "/config.json", config.dump());
   }
-  static AveragedModel average(const std::string& base, const std::vector<std::string>& others) {
-    return average_models(Checkpoint::open(base), load_model_config(base + "/config.json"), others);
+  static AveragedModel average(const std::string& base, const std::vector<std::string>& folders) {
+    return average_models(Checkpoint::open(base), load_model_config(base + "/config.json"), folders);
   }
   test::TemporaryFolder folder_;
 };

@@ -133,13 +133,13 @@ TEST(BinFile, RefusesBrokenArchivesAndPickles) {
 
 TEST(BinFile, RunsNothing) {
   const TemporaryFolder folder;
-  const std::string made = folder.path("made");
-  const std::string call = test::push_global("os", "system") + push_tuple({test::push_text("touch " + made)}) + "R";
+  const std::string touched = folder.path("made");
+  const std::string call = test::push_global("os", "system") + push_tuple({test::push_text("touch " + touched)}) + "R";
   for (const std::string& object : {test::pickle(call), test::pickle(test::push_state_dict({{"a", call}}))}) {
     for (const std::string& bytes : {test::zip_bin(object, {}), test::legacy_bin(object, {})}) {
       write_text(folder.path("pytorch_model.bin"), bytes);
       EXPECT_ERROR(Checkpoint::open(folder.path()), kBin, "\"system\" of \"os\" is not data");
-      EXPECT_FALSE(std::filesystem::exists(made));
+      EXPECT_FALSE(std::filesystem::exists(touched));
     }
   }
 }

@@ -97,8 +97,8 @@ class CalibrationFile : public testing::Test {
 
 TEST_F(CalibrationFile, WhatIsWrittenIsReadAgain) {
   EXPECT_FALSE(has_calibration(open()));
-  const Calibration made = make();
-  write(made);
+  const Calibration calibration = make();
+  write(calibration);
   EXPECT_TRUE(has_calibration(open()));
   const Calibration got = read();
   EXPECT_EQ(got.smoothing, 0.7);
@@ -106,7 +106,7 @@ TEST_F(CalibrationFile, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(got.tokens, 17u);
   ASSERT_EQ(got.layers.size(), 2u);
   for (size_t i = 0; i < kCalibratedInputs; ++i)
-    EXPECT_EQ(got.layers[1][i].reciprocal_K, made.layers[1][i].reciprocal_K) << i;
+    EXPECT_EQ(got.layers[1][i].reciprocal_K, calibration.layers[1][i].reciprocal_K) << i;
   EXPECT_EQ(got.of(0, CalibratedInput::kProjections).outliers_O, std::vector<int32_t>{});
   EXPECT_EQ(got.of(1, CalibratedInput::kDown).outliers_O, (std::vector<int32_t>{6, 23}));
   EXPECT_EQ(got.outliers(), 12u);
@@ -155,10 +155,10 @@ TEST_F(CalibrationFile, BrokenFilesAreRefusedWithTheReason) {
       {"metadata: weights: missing", [](Content& c) { c.metadata.erase("weights"); }},
       {"does not belong to", set("weights", "")},
   };
-  for (const auto& one : cases) {
-    SCOPED_TRACE(one.part);
-    write_changed(one.change);
-    EXPECT_ERROR(read(), kCalibration, one.part);
+  for (const auto& test_case : cases) {
+    SCOPED_TRACE(test_case.part);
+    write_changed(test_case.change);
+    EXPECT_ERROR(read(), kCalibration, test_case.part);
   }
 }
 

@@ -62,16 +62,16 @@ class Conversions : public testing::Test {
   const std::vector<std::byte> zeros = std::vector<std::byte>(4096);
 };
 
-const Change* find_change(const std::vector<Change>& changes, std::string_view place, std::string_view change) {
+const Change* find_change(const std::vector<Change>& changes, std::string_view subject, std::string_view change) {
   const auto at = std::find_if(changes.begin(), changes.end(),
-                               [&](const Change& c) { return c.place == place && c.change == change; });
+                               [&](const Change& c) { return c.subject == subject && c.change == change; });
   return at == changes.end() ? nullptr : &*at;
 }
 
 TEST_F(Conversions, KeepWhatIsKept) {
   const std::string model = make("m", tiny_config());
   const std::vector<Change> changes = convert(model, folder.path("a"));
-  for (const Change& change : changes) EXPECT_EQ(change.place, "config.json") << change.place;
+  for (const Change& change : changes) EXPECT_EQ(change.subject, "config.json") << change.subject;
   const SafetensorsFile file(folder.path("a/model.safetensors"));
   EXPECT_EQ(file.metadata(), (Metadata{{"format", "pt"}}));
   const SafetensorsFile source(model + "/model.safetensors");

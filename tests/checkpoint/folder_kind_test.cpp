@@ -90,9 +90,9 @@ TEST_F(FolderKind, IsToldByTheFilesOfOtherPrograms) {
        "a folder of models: generator; give"},
       {{}, "an empty folder"},
   };
-  for (const Case& one : cases) {
-    SCOPED_TRACE(one.message);
-    EXPECT_ERROR(check_folder_kind(make(one.files), FolderUse::kModel), kFolder, one.message);
+  for (const Case& test_case : cases) {
+    SCOPED_TRACE(test_case.message);
+    EXPECT_ERROR(check_folder_kind(make(test_case.files), FolderUse::kModel), kFolder, test_case.message);
     EXPECT_NO_THROW(check_folder_kind(folder_->path(), FolderUse::kTokenizer));
   }
 }

@@ -48,7 +48,7 @@ TEST_F(WrittenModels, CopyOtherFilesByteForByteAndSayWhatTheyLeaveOut) {
     EXPECT_EQ(text(std::string("a/") + name), bytes) << name;
   std::vector<std::string> left_out;
   for (const Change& change : changes) {
-    if (change.change == "left out") left_out.push_back(change.place);
+    if (change.change == "left out") left_out.push_back(change.subject);
   }
   EXPECT_EQ(left_out,
             (std::vector<std::string>{"flax_model.msgpack", "onnx", "pytorch_model.bin", "training_args.bin"}));
@@ -110,7 +110,7 @@ TEST_F(WrittenModels, AreTheSameFromEveryFormOfTheWeights) {
         write_text(folder.path(name + "/pytorch_model.bin"), test::bin_of(source.tensors(), form));
       }
       const std::vector<Change> changes = convert(folder.path(name), folder.path(name + "-a"));
-      for (const Change& change : changes) EXPECT_NE(change.change, "left out") << change.place;
+      for (const Change& change : changes) EXPECT_NE(change.change, "left out") << change.subject;
       EXPECT_EQ(text(name + "-a/model.safetensors"), text("safetensors/model.safetensors")) << name;
       EXPECT_EQ(text(name + "-a/config.json"), text("safetensors/config.json"));
     }

@@ -101,10 +101,10 @@ TEST(SafetensorsWriter, CountsTheBytesOfTensorsThatAreMadeWhileTheyAreWritten) {
   const TemporaryFolder folder;
   const std::string path = folder.path("a.safetensors");
   const auto write = [&](size_t count) {
-    const TensorToWrite made{"a", DType::kU8, {3}, [count](FileWriter& file) {
-                               for (size_t i = 0; i < count; ++i) file.write(std::string_view("x"));
-                             }};
-    write_output_file(path, [&](FileWriter& file) { write_safetensors(file, path, {made}, {}); });
+    const TensorToWrite tensor{"a", DType::kU8, {3}, [count](FileWriter& file) {
+                                 for (size_t i = 0; i < count; ++i) file.write(std::string_view("x"));
+                               }};
+    write_output_file(path, [&](FileWriter& file) { write_safetensors(file, path, {tensor}, {}); });
   };
   EXPECT_ERROR(write(2), kSafetensors, "tensor \"a\": expected the bytes of U8 [3], got 2 bytes");
   EXPECT_ERROR(write(4), kSafetensors, "got 4 bytes");

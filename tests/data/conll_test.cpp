@@ -112,7 +112,7 @@ TEST(Conll, AFirstColumnThatCountsTheTokensIsLeftOut) {
         sentences_of("1\ta" + rest + "O\n" + second + "\tb" + rest + "O\n\n1\tc" + rest + "O\n2\td" + rest + "O\n"),
         (Sentences{"!in:1: expected the numbers 1, 2, ... of the tokens in the first column, got others", "c/O d/O"}));
   }
-  // Words that are numbers: in files of spaces, of two columns, and where an earlier sentence has told.
+  // Words that are numbers: in files of spaces, of two columns, and where an earlier sentence has decided it.
   EXPECT_EQ(sentences_of("1 CD O\n2 CD O\n"), (Sentences{"1/O 2/O"}));
   EXPECT_EQ(sentences_of("1\tO\n2\tO\n"), (Sentences{"1/O 2/O"}));
   EXPECT_EQ(sentences_of("a\tX\tO\n\n1\tCD\tO\n2\tCD\tO\n"), (Sentences{"a/O", "1/O 2/O"}));
@@ -162,13 +162,13 @@ TEST(Conll, ReadsThePublishedFileWhenItIsThere) {
 TEST(Conll, SentencesMayBeJsonLines) {
   const auto read = [](std::string_view text) {
     ConllReader reader(LineReader(ByteSource(to_bytes(text), "in")));
-    std::vector<std::string> found;
-    for (ConllSentence one; reader.next(one);) {
-      std::string line = one.error ? one.error->what() : "";
-      for (size_t i = 0; i < one.tokens(); ++i) line += one.word(i) + "/" + one.label(i) + " ";
-      found.push_back(line);
+    std::vector<std::string> lines;
+    for (ConllSentence sentence; reader.next(sentence);) {
+      std::string line = sentence.error ? sentence.error->what() : "";
+      for (size_t i = 0; i < sentence.tokens(); ++i) line += sentence.word(i) + "/" + sentence.label(i) + " ";
+      lines.push_back(line);
     }
-    return found;
+    return lines;
   };
   EXPECT_EQ(read("\n{\"id\": 1, \"tokens\": [\"Ada\", \"lived\"], \"ner_tags\": [\"B-PER\", \"O\"]}\n\n{\"words\": "
                  "[\"a b\"], \"labels\": [\"O\"]}\n"),

@@ -127,8 +127,8 @@ TEST(Examples, ALabelMayBeSharesOfClasses) {
   EXPECT_EQ(error_of(rows[4]), "in.jsonl:5: label: expected shares of classes, got an empty object");
   EXPECT_TRUE(rows[5].values.empty() && rows[5].label == "x");
   EXPECT_TRUE(rows[6].error) << "a list names no class";
-  const auto others = read("{\"text\": \"a\", \"label\": {\"x\": 1}}\n", text_rules(), "in.jsonl");
-  EXPECT_EQ(error_of(others[0]), "in.jsonl:1: label: expected a label, got an object");
+  const auto other_rows = read("{\"text\": \"a\", \"label\": {\"x\": 1}}\n", text_rules(), "in.jsonl");
+  EXPECT_EQ(error_of(other_rows[0]), "in.jsonl:1: label: expected a label, got an object");
 }
 
 TEST(Examples, AFieldSaysWhatARowWeighs) {

@@ -13,7 +13,7 @@ using Form = Predictions::Form;
 Predictions read(std::string_view text, Form form) {
   return Predictions(ByteSource(to_bytes(text), "in"), form);
 }
-std::string found(Predictions& predictions, size_t row, const std::string& id = "") {
+std::string description(Predictions& predictions, size_t row, const std::string& id = "") {
   const FoundPrediction* prediction = predictions.find(row, id);
   return prediction == nullptr ? "none" : prediction->text + " at " + prediction->where;
 }
@@ -27,34 +27,34 @@ TEST(Predictions, TheFormGoesByTheEnding) {
 
 TEST(Predictions, ATableGoesByTheNumberOfTheRow) {
   Predictions predictions = read("index\tprediction\n01\ta b\n0\t\n", Form::kTable);
-  EXPECT_EQ(found(predictions, 1, "0"), "a b at in:2") << "whatever the row's own id";
+  EXPECT_EQ(description(predictions, 1, "0"), "a b at in:2") << "whatever the row's own id";
   EXPECT_EQ(predictions.unused(), 1u);
-  EXPECT_EQ(found(predictions, 0), " at in:3");
-  EXPECT_EQ(found(predictions, 2), "none");
+  EXPECT_EQ(description(predictions, 0), " at in:3");
+  EXPECT_EQ(description(predictions, 2), "none");
   EXPECT_EQ(predictions.unused(), 0u);
 }
 
 TEST(Predictions, LinesGoByTheIdWhereThereIsOne) {
   Predictions predictions =
       read("{\"idx\": 7, \"label\": true}\n\n{\"id\": \"0\", \"prediction\": 1.5}\n", Form::kLines);
-  EXPECT_EQ(found(predictions, 0, "7"), "true at in:1");
-  EXPECT_EQ(found(predictions, 0), "1.5 at in:3");
+  EXPECT_EQ(description(predictions, 0, "7"), "true at in:1");
+  EXPECT_EQ(description(predictions, 0), "1.5 at in:3");
 }
 
 TEST(Predictions, NestedAnswersAreFoundByTheirOwnIds) {
   Predictions predictions = read(
       R"({"idx": 0, "passage": {"questions": [{"idx": 0, "answers": [{"idx": 3, "label": 1}]}, {"answers": [{"idx": 4, "label": 0}]}]}})",
       Form::kLines);
-  EXPECT_EQ(found(predictions, 9, "3"), "1 at in:1");
-  EXPECT_EQ(found(predictions, 9, "4"), "0 at in:1");
+  EXPECT_EQ(description(predictions, 9, "3"), "1 at in:1");
+  EXPECT_EQ(description(predictions, 9, "4"), "0 at in:1");
 }
 
 TEST(Predictions, ADocumentIsAnObjectOrAnArrayOfRows) {
   Predictions object = read("{\"q1\": \"the cat\",\n \"q2\": \"\"}", Form::kDocument);
-  EXPECT_EQ(found(object, 5, "q1"), "the cat at in: \"q1\"");
-  EXPECT_EQ(found(object, 5, "q2"), " at in: \"q2\"");
+  EXPECT_EQ(description(object, 5, "q1"), "the cat at in: \"q1\"");
+  EXPECT_EQ(description(object, 5, "q2"), " at in: \"q2\"");
   Predictions array = read("[{\"idx\": 1, \"label\": \"x\"}]", Form::kDocument);
-  EXPECT_EQ(found(array, 0, "1"), "x at in: item 1");
+  EXPECT_EQ(description(array, 0, "1"), "x at in: item 1");
 }
 
 TEST(Predictions, WrongOnesAreRefusedWithTheirPlace) {

@@ -34,27 +34,28 @@ TEST(Squad, PlacesCountCodePoints) {
                                       R"(", "answer_start": 6}])")));
   EXPECT_TRUE(file.skipped.empty());
   ASSERT_EQ(file.questions.size(), 1u);
-  const SquadQuestion& one = file.questions[0];
-  EXPECT_EQ(one.id, "q");
-  EXPECT_EQ(one.question, "What?");
-  EXPECT_TRUE(one.is_labelled && !one.is_impossible);
-  ASSERT_EQ(one.answers.size(), 2u);
-  EXPECT_EQ(one.answers[0].begin_char, 8u);
-  EXPECT_EQ(one.answers[0].begin_byte, 12u);
-  EXPECT_EQ(one.answers[1].begin_byte, 7u);
-  EXPECT_EQ(file.contexts[one.context], kContext);
-  EXPECT_EQ(file.titles[one.context], "T");
+  const SquadQuestion& first = file.questions[0];
+  EXPECT_EQ(first.id, "q");
+  EXPECT_EQ(first.question, "What?");
+  EXPECT_TRUE(first.is_labelled && !first.is_impossible);
+  ASSERT_EQ(first.answers.size(), 2u);
+  EXPECT_EQ(first.answers[0].begin_char, 8u);
+  EXPECT_EQ(first.answers[0].begin_byte, 12u);
+  EXPECT_EQ(first.answers[1].begin_byte, 7u);
+  EXPECT_EQ(file.contexts[first.context], kContext);
+  EXPECT_EQ(file.titles[first.context], "T");
   EXPECT_EQ(file.version, "v2.0");
 }
 
 TEST(Squad, QuestionsMayBeImpossibleOrWithoutLabels) {
-  const auto one = [](const std::string& rest) { return read(file_of(kContext, question(rest))).questions.at(0); };
-  EXPECT_TRUE(one(R"(, "is_impossible": true, "answers": [], "plausible_answers": [{"text": "x", "answer_start": 1}])")
-                  .is_impossible);
-  EXPECT_TRUE(one(R"(, "answers": [])").is_impossible);
-  EXPECT_TRUE(one(R"(, "is_impossible": true)").is_labelled);
-  EXPECT_FALSE(one("").is_labelled);
-  EXPECT_FALSE(one("").is_impossible);
+  const auto read_one = [](const std::string& rest) { return read(file_of(kContext, question(rest))).questions.at(0); };
+  EXPECT_TRUE(
+      read_one(R"(, "is_impossible": true, "answers": [], "plausible_answers": [{"text": "x", "answer_start": 1}])")
+          .is_impossible);
+  EXPECT_TRUE(read_one(R"(, "answers": [])").is_impossible);
+  EXPECT_TRUE(read_one(R"(, "is_impossible": true)").is_labelled);
+  EXPECT_FALSE(read_one("").is_labelled);
+  EXPECT_FALSE(read_one("").is_impossible);
 }
 
 struct Hostile {

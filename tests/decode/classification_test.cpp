@@ -55,8 +55,8 @@ TEST(ScoresOfLogits, SigmoidIsPerLabelAndNoneIsTheLogit) {
   EXPECT_GT(sigmoid[1], 0.0f);
   EXPECT_EQ(sigmoid[2], 1.0f);
   EXPECT_EQ(scores_of_logits(logits, ScoreFunction::kNone)[1], -60.0f);
-  const float one[] = {-0.5F};
-  EXPECT_FLOAT_EQ(scores_of_logits(one, ScoreFunction::kTanh)[0], std::tanh(-0.5F));
+  const float single[] = {-0.5F};
+  EXPECT_FLOAT_EQ(scores_of_logits(single, ScoreFunction::kTanh)[0], std::tanh(-0.5F));
 }
 
 TEST(ScoresOfLogits, ANonFiniteLogitIsAnErrorNotANumber) {

@@ -1,4 +1,4 @@
-// Every class of an entailment model has exactly one role, or is said to have none.
+// Every class of an entailment model has exactly one role, or is declared to have none.
 #include "decode/entailment.h"
 
 #include <gtest/gtest.h>

@@ -55,7 +55,7 @@ TEST(FindEntities, ABeginningEndsTheEntityBeforeIt) {
   EXPECT_EQ(entities[2].label, "LOC");
 }
 
-// Of labels in lower case the tag is "o", and of some models it is ".".
+// With labels in lower case the tag is "o", and in some models it is ".".
 TEST(FindEntities, OLeavesOutTheTagHoweverTheModelWritesIt) {
   for (const std::string outside : {"o", ".", ""}) {
     const std::vector<std::string> labels = {outside, "b-per", "i-per", "b-loc"};

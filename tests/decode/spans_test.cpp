@@ -23,13 +23,13 @@ double softmax(const std::vector<double>& logits, size_t at) {
 const SpanLogits kWindow{{1, 5, 2}, {0, 1, 4}, -1, 0.5f};
 
 TEST(FindSpans, ThePairOfTheLargestSumWinsWithTheProductOfItsProbabilities) {
-  const SpanCandidates found = find_spans({&kWindow, 1}, {});
-  EXPECT_EQ(found.spans.at(0).first_token, 1u);
-  EXPECT_EQ(found.spans.at(0).last_token, 2u);
-  EXPECT_DOUBLE_EQ(found.spans[0].logit, 9);
-  EXPECT_NEAR(found.spans[0].score, softmax({-1, 1, 5, 2}, 2) * softmax({0.5, 0, 1, 4}, 3), 1e-12);
-  EXPECT_NEAR(found.null_score, softmax({-1, 1, 5, 2}, 0) * softmax({0.5, 0, 1, 4}, 0), 1e-12);
-  EXPECT_DOUBLE_EQ(found.null_logit, -0.5);
+  const SpanCandidates result = find_spans({&kWindow, 1}, {});
+  EXPECT_EQ(result.spans.at(0).first_token, 1u);
+  EXPECT_EQ(result.spans.at(0).last_token, 2u);
+  EXPECT_DOUBLE_EQ(result.spans[0].logit, 9);
+  EXPECT_NEAR(result.spans[0].score, softmax({-1, 1, 5, 2}, 2) * softmax({0.5, 0, 1, 4}, 3), 1e-12);
+  EXPECT_NEAR(result.null_score, softmax({-1, 1, 5, 2}, 0) * softmax({0.5, 0, 1, 4}, 0), 1e-12);
+  EXPECT_DOUBLE_EQ(result.null_logit, -0.5);
 }
 
 TEST(FindSpans, AnEndBeforeItsStartIsNoSpan) {
@@ -48,10 +48,10 @@ TEST(FindSpans, SpansAreNoLongerThanAsked) {
 
 TEST(FindSpans, WindowsCompareByTheirLogits) {
   const SpanLogits windows[] = {{{3}, {3}, 9, 9}, {{2}, {2}, -9, -9}};
-  const SpanCandidates found = find_spans(windows, {});
-  ASSERT_EQ(found.spans.size(), 2u);
-  EXPECT_GT(found.spans[0].score, found.spans[1].score);
-  EXPECT_DOUBLE_EQ(found.null_logit, -18);  // of the window where it is lowest
+  const SpanCandidates result = find_spans(windows, {});
+  ASSERT_EQ(result.spans.size(), 2u);
+  EXPECT_GT(result.spans[0].score, result.spans[1].score);
+  EXPECT_DOUBLE_EQ(result.null_logit, -18);  // that of the window where it is lowest
   const SpanCandidates alone = find_spans(windows, {.normalizes_windows = true});
   EXPECT_LT(alone.spans[0].score, alone.spans[1].score);  // a span is unlikely where "no answer" is likely
   EXPECT_NEAR(alone.spans[1].score, 1, 1e-4);
@@ -121,14 +121,14 @@ SpanAnswerRules as_transformers(const std::set<int32_t>& marked = {10, 11, 13}) 
 
 TEST(SpanAnswers, AsTransformersEqualWordsAreOneBehindTheSameSpaceInTheFirstPlace) {
   Case c;
-  const SpanCandidates found = candidates({{0, 3, 3, 0.25, 1}, {0, 1, 2, 0.5, 2}});
-  const auto same = span_answers(c.context, c.windows, found, as_transformers());
+  const SpanCandidates span_candidates = candidates({{0, 3, 3, 0.25, 1}, {0, 1, 2, 0.5, 2}});
+  const auto same = span_answers(c.context, c.windows, span_candidates, as_transformers());
   ASSERT_EQ(same.size(), 1u);
   EXPECT_EQ(same[0].text, "cat");
   EXPECT_FLOAT_EQ(same[0].score, 0.75f);
   c.context = "the\nCat cat";
-  EXPECT_EQ(span_answers(c.context, c.windows, found, as_transformers()).size(), 2u);
-  EXPECT_EQ(span_answers(c.context, c.windows, found, best_of(3)).size(), 1u);
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, as_transformers()).size(), 2u);
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, best_of(3)).size(), 1u);
 }
 
 TEST(SpanAnswers, AsTransformersTheSpaceBelongsToAMarkOfItsOwn) {
@@ -137,10 +137,10 @@ TEST(SpanAnswers, AsTransformersTheSpaceBelongsToAMarkOfItsOwn) {
   c.windows[0].bytes[4] = {0, 3};
   c.windows[0].bytes[5] = {8, 8};
   SpanAnswerRules rules = as_transformers({10, 12});
-  const SpanCandidates found = candidates({{0, 1, 1, 0.5, 2}, {0, 3, 3, 0.25, 1}});
-  EXPECT_EQ(span_answers(c.context, c.windows, found, rules).size(), 2u);
+  const SpanCandidates span_candidates = candidates({{0, 1, 1, 0.5, 2}, {0, 3, 3, 0.25, 1}});
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, rules).size(), 2u);
   rules.aligns_to_words = false;
-  EXPECT_EQ(span_answers(c.context, c.windows, found, rules).size(), 1u);
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, rules).size(), 1u);
 }
 
 TEST(SpanAnswers, AsTransformersAWordStaysCutByTheEdgeOfItsWindow) {
@@ -150,9 +150,9 @@ TEST(SpanAnswers, AsTransformersAWordStaysCutByTheEdgeOfItsWindow) {
   e.type_ids = {0, 0, 0, 1, 1, 1};
   e.bytes = {{}, {0, 3}, {}, {5, 7}, {8, 11}, {}};
   e.chars = e.bytes;
-  const SpanCandidates found = candidates({{0, 0, 0, 0.5, 2}});
-  EXPECT_EQ(span_answers(c.context, c.windows, found, as_transformers())[0].text, "at");
-  EXPECT_EQ(span_answers(c.context, c.windows, found, best_of(1))[0].text, "Cat");
+  const SpanCandidates span_candidates = candidates({{0, 0, 0, 0.5, 2}});
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, as_transformers())[0].text, "at");
+  EXPECT_EQ(span_answers(c.context, c.windows, span_candidates, best_of(1))[0].text, "Cat");
 }
 
 TEST(SpanAnswers, NoAnswerIsACandidateByItsScore) {

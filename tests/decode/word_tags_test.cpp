@@ -1,4 +1,4 @@
-// Tags of words that are given together with their pieces.
+// Tags of words, from the words and their pieces.
 #include "decode/word_tags.h"
 
 #include <gtest/gtest.h>

@@ -43,7 +43,7 @@ std::vector<size_t> shuffled(size_t count, uint64_t seed) {
 // Indexed by the position of a text in `texts`.
 struct Outputs {
   std::vector<float> logits;                    // [texts, C]
-  std::vector<std::vector<float>> hidden_rows;  // of every token, from the last layer; when they are read
+  std::vector<std::vector<float>> hidden_rows;  // every token's row from the last layer, when they are read
 };
 
 // The texts in `order`, `pack` of them at once.

@@ -65,8 +65,9 @@ TEST(Ranges, AreTheLargestInputsOfEachLayer) {
 
 TEST(Ranges, OfSeveralPassesAreTheWidestAndDoNotDependOnThreads) {
   const std::vector<std::vector<int32_t>> rows = {make_ids(1, 300), make_ids(2, 7), make_ids(3, 150)};
-  const Model one = load_tiny(tiny_config());
-  const ActivationRanges apart = ranges_of(one, {make_batch({rows[0]}), make_batch({rows[1]}), make_batch({rows[2]})});
+  const Model single_threaded = load_tiny(tiny_config());
+  const ActivationRanges apart =
+      ranges_of(single_threaded, {make_batch({rows[0]}), make_batch({rows[1]}), make_batch({rows[2]})});
   for (const size_t threads : {1u, 3u}) {
     const Model model = load_tiny(tiny_config(), Head::kNone, {.threads = threads});
     EXPECT_EQ(ranges_of(model, {make_batch(rows)}).layers, apart.layers) << threads << " threads";
@@ -127,14 +128,14 @@ TEST_F(MadeCalibration, FollowsTheFormula) {
   ranges.layers[1][2][3] = 6;
   const std::vector<float> w_K = largest_weights("encoder.layer.1.intermediate.dense.weight");
   for (const double a : {0.5, 0.7}) {
-    const Calibration made = make_calibration(open(), config_, ranges, a);
-    const std::vector<float>& got = made.of(1, CalibratedInput::kUp).reciprocal_K;
+    const Calibration calibration = make_calibration(open(), config_, ranges, a);
+    const std::vector<float>& got = calibration.of(1, CalibratedInput::kUp).reciprocal_K;
     for (size_t k = 0; k < kHidden; ++k) {
       const double x = k == 3 ? 6 : 2;
       EXPECT_NEAR(got[k] * std::pow(x, a) / std::pow(double{w_K[k]}, 1 - a), 1, 1e-5) << "channel " << k << " a " << a;
     }
-    EXPECT_EQ(made.outliers(), 0u);
-    EXPECT_EQ(made.weights, identity_of(open()));
+    EXPECT_EQ(calibration.outliers(), 0u);
+    EXPECT_EQ(calibration.weights, identity_of(open()));
   }
 }
 
@@ -144,16 +145,16 @@ TEST_F(MadeCalibration, QueryKeyAndValueAreOneInput) {
     const auto more = largest_weights("encoder.layer.0.attention.self." + std::string(name) + "_proj.weight");
     for (size_t k = 0; k < kHidden; ++k) w_K[k] = std::max(w_K[k], more[k]);
   }
-  const Calibration made = make_calibration(open(), config_, flat(1), 0.5);
+  const Calibration calibration = make_calibration(open(), config_, flat(1), 0.5);
   for (size_t k = 0; k < kHidden; ++k)
-    EXPECT_NEAR(made.of(0, CalibratedInput::kProjections).reciprocal_K[k], std::sqrt(w_K[k]), 1e-5);
+    EXPECT_NEAR(calibration.of(0, CalibratedInput::kProjections).reciprocal_K[k], std::sqrt(w_K[k]), 1e-5);
 }
 
 TEST_F(MadeCalibration, ChannelsThatWereNeverActiveCountAsSmallOnes) {
   ActivationRanges ranges = flat(2);
   ranges.layers[0][3][7] = 0;
-  const Calibration made = make_calibration(open(), config_, ranges, 0.5);
-  const auto& got = made.of(0, CalibratedInput::kDown).reciprocal_K;
+  const Calibration calibration = make_calibration(open(), config_, ranges, 0.5);
+  const auto& got = calibration.of(0, CalibratedInput::kDown).reciprocal_K;
   const std::vector<float> w_K = largest_weights("encoder.layer.0.output.dense.weight");
   EXPECT_NEAR(got[7] / std::sqrt(w_K[7] * 64 / 2), 1, 1e-5);
   const Calibration nothing = make_calibration(open(), config_, flat(0), 0.5);
@@ -163,9 +164,9 @@ TEST_F(MadeCalibration, ChannelsThatWereNeverActiveCountAsSmallOnes) {
 TEST_F(MadeCalibration, OnlyChannelsThatStandOutAreOutliers) {
   ActivationRanges ranges = flat(1);
   ranges.layers[0][3][4] = ranges.layers[0][3][9] = 1000;
-  const Calibration made = make_calibration(open(), config_, ranges, 0.5);
-  EXPECT_EQ(made.of(0, CalibratedInput::kDown).outliers_O, (std::vector<int32_t>{4, 9}));
-  EXPECT_EQ(made.outliers(), 2u);
+  const Calibration calibration = make_calibration(open(), config_, ranges, 0.5);
+  EXPECT_EQ(calibration.of(0, CalibratedInput::kDown).outliers_O, (std::vector<int32_t>{4, 9}));
+  EXPECT_EQ(calibration.outliers(), 2u);
 }
 
 TEST_F(MadeCalibration, OutliersAreAtMostSixteen) {
@@ -173,8 +174,8 @@ TEST_F(MadeCalibration, OutliersAreAtMostSixteen) {
   write_tiny_model(folder_.path(), config_);
   ActivationRanges ranges = flat(1);
   for (size_t k = 0; k < 20; ++k) ranges.layers[0][3][k] = static_cast<float>(10000 * (k + 1) * (k + 1));
-  const Calibration made = make_calibration(open(), config_, ranges, 0.5);
-  const auto& outliers = made.of(0, CalibratedInput::kDown).outliers_O;
+  const Calibration calibration = make_calibration(open(), config_, ranges, 0.5);
+  const auto& outliers = calibration.of(0, CalibratedInput::kDown).outliers_O;
   EXPECT_GT(outliers.size(), 12u);  // the sizes are those of activations times weights
   EXPECT_LE(outliers.size(), kMaxOutliers);
 }

@@ -63,29 +63,29 @@ std::vector<CostCase> cost_cases() {
 }
 
 TEST(Cost, IsThatOfTheProductsThatAPassCalls) {
-  for (const CostCase& one : cost_cases()) {
-    const Model model = load_tiny(one.config, one.head);
+  for (const CostCase& cost_case : cost_cases()) {
+    const Model model = load_tiny(cost_case.config, cost_case.head);
     std::vector<std::vector<int32_t>> texts;
-    for (const int32_t length : one.lengths) texts.push_back(make_ids(7, static_cast<size_t>(length)));
+    for (const int32_t length : cost_case.lengths) texts.push_back(make_ids(7, static_cast<size_t>(length)));
     ForwardOptions options;
-    options.wants_logits = one.head != Head::kNone;
-    options.rows = one.rows;
+    options.wants_logits = cost_case.head != Head::kNone;
+    options.rows = cost_case.rows;
     std::map<ProductRole, double> called = count_products(model, make_batch(texts), options);
-    const Operations cost = forward_operations(model.config(), {.lengths = one.lengths,
-                                                                .last = one.last,
-                                                                .some = static_cast<double>(one.rows.size()),
-                                                                .head = one.head,
+    const Operations cost = forward_operations(model.config(), {.lengths = cost_case.lengths,
+                                                                .last = cost_case.last,
+                                                                .some = static_cast<double>(cost_case.rows.size()),
+                                                                .head = cost_case.head,
                                                                 .labels = 3,
                                                                 .predicts_by_decoder = model.has_mask_decoder()});
-    EXPECT_EQ(called[ProductRole::kEmbedding], cost.embedding) << one.name;
-    EXPECT_EQ(called[ProductRole::kQuery], cost.query) << one.name;
-    EXPECT_EQ(called[ProductRole::kKeyValue], cost.key_value) << one.name;
-    EXPECT_EQ(called[ProductRole::kAttentionOutput], cost.attention_output) << one.name;
-    EXPECT_EQ(called[ProductRole::kUp], cost.up) << one.name;
-    EXPECT_EQ(called[ProductRole::kDown], cost.down) << one.name;
-    EXPECT_EQ(called[ProductRole::kConvolution], cost.convolution) << one.name;
-    EXPECT_EQ(called[ProductRole::kHead], cost.head) << one.name;
-    EXPECT_EQ(called[ProductRole::kUnnamed], 0) << one.name;
+    EXPECT_EQ(called[ProductRole::kEmbedding], cost.embedding) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kQuery], cost.query) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kKeyValue], cost.key_value) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kAttentionOutput], cost.attention_output) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kUp], cost.up) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kDown], cost.down) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kConvolution], cost.convolution) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kHead], cost.head) << cost_case.name;
+    EXPECT_EQ(called[ProductRole::kUnnamed], 0) << cost_case.name;
   }
 }
 

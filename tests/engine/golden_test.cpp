@@ -30,7 +30,7 @@ namespace {
 struct GoldenFile {
   Golden golden;
   size_t head_size = 0;
-  std::map<std::string, double> scalar_errors;  // of each output: the scalar evaluation in single precision
+  std::map<std::string, double> scalar_errors;  // by output: error of the scalar evaluation in single precision
   std::unique_ptr<SafetensorsFile> file;
   std::unique_ptr<TemporaryFolder> model;
 };
@@ -134,8 +134,8 @@ class Takers {
  public:
   void add(const GoldenFile& file, std::string_view level) { ++cases_[{file.head_size, level}]; }
   size_t operator()(size_t head_size, std::string_view level) const {
-    const auto found = cases_.find({head_size, level});
-    return found == cases_.end() ? 0 : found->second;
+    const auto entry = cases_.find({head_size, level});
+    return entry == cases_.end() ? 0 : entry->second;
   }
   void print(const std::string& kernels) const {
     for (const auto& [taker, cases] : cases_)
@@ -230,8 +230,8 @@ TEST(EngineGoldenBf16, EveryLevelIsAtMostTwiceAsFarFromExactAsTheReference) {
     EXPECT_FALSE(reference.errors.empty()) << file.golden.name;
     table.add("reference", file, reference.errors);
     const Golden golden = with_bounds_of(file, reference.errors);
-    for (const Implementation& one : vector_implementations(Operation::kAttention, {Precision::kBf16})) {
-      const std::string kernels(to_string(one.level));
+    for (const Implementation& candidate : vector_implementations(Operation::kAttention, {Precision::kBf16})) {
+      const std::string kernels(to_string(candidate.level));
       const GoldenReport report = compare_with_engine(golden, kernels, Precision::kBf16);
       for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
       ASSERT_EQ(report.attention_calls.size(), 1u) << file.golden.name << ": more than one level, or none";

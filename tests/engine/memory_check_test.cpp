@@ -20,7 +20,7 @@ ModelConfig wide_config() {
   return config;
 }
 
-// Of the embedding tables that the model reads.
+// Bytes of the embedding tables that the model reads.
 uint64_t table_bytes(const Checkpoint& checkpoint, const Variant& variant) {
   uint64_t bytes = checkpoint.find("embeddings.word_embeddings.weight")->bytes.size();
   if (variant.config.type_vocab_size > 0)
@@ -36,7 +36,7 @@ TEST(Memory, TheEstimateIsWhatLoadingAllocates) {
     const Checkpoint checkpoint = Checkpoint::open(folder.path());
     const ModelConfig config = load_model_config(folder.path("config.json"));
     const Variant variant = find_variant(checkpoint, config, MaskDecoder::kAuto);
-    const uint64_t tables = test_memory() == nullptr ? 0 : table_bytes(checkpoint, variant);  // which a device copies
+    const uint64_t tables = test_memory() == nullptr ? 0 : table_bytes(checkpoint, variant);  // a device copies them
     const auto estimate = static_cast<double>(estimate_weight_bytes(checkpoint, variant) + tables);
     const Model model = load_model(checkpoint, config, {.threads = 1});
     EXPECT_NEAR(static_cast<double>(model.memory_bytes()) / estimate, 1, 0.1) << to_string(head);

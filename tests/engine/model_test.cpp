@@ -279,7 +279,7 @@ TEST(Errors, ModelsThatThisVersionDoesNotCompute) {
   EXPECT_ERROR(load_model(Checkpoint::open(folder.path()), config), kUnsupported, "talking_head: not computed");
 }
 
-// Of the trainer's ablations; one that reads the weights in another way would answer wrongly.
+// These are the trainer's ablations; an engine that reads the weights in another way would answer wrongly.
 TEST(Errors, FormsThatOnlyTrainingHas) {
   const auto load = [](Head head, void (*change)(ModelConfig&)) {
     ModelConfig config = tiny_config();

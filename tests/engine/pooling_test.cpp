@@ -29,7 +29,7 @@ std::vector<size_t> counted_tokens(const Batch& batch, ClassifierPooling pooling
   return tokens;
 }
 
-// Of the tokens that count, one row; each weight for itself.
+// The weights of one row's tokens that count, each computed by itself.
 std::vector<double> weights_by_hand(ClassifierPooling pooling, const std::vector<size_t>& tokens,
                                     const std::vector<float>& hidden_TD, const std::vector<float>& query_D) {
   std::vector<double> weights(tokens.size(), 1 / static_cast<double>(tokens.size()));
@@ -73,11 +73,11 @@ Batch ragged_batch() {
   Batch batch = make_batch({make_ids(1, 6), {}, make_ids(2, 70), make_ids(3, 1), make_ids(4, 2), make_ids(5, 3)});
   batch.mask_T.assign(82, 1);
   batch.mask_T[0] = batch.mask_T[4] = batch.mask_T[70] = batch.mask_T[78] = 0;  // the first token among them
-  batch.mask_T[79] = batch.mask_T[80] = batch.mask_T[81] = 0;                   // of the last sequence all
+  batch.mask_T[79] = batch.mask_T[80] = batch.mask_T[81] = 0;                   // all tokens of the last sequence
   return batch;
 }
 
-// Its pooler passes on what it reads.
+// A model whose pooler passes on what it reads.
 ModelConfig transparent_config(ClassifierPooling pooling) {
   ModelConfig config = with_fast_heads();
   config.classifier_pooling = pooling;
@@ -112,7 +112,7 @@ TEST(Pooling, OfTheModelIsThatOfPlainLoops) {
   }
 }
 
-// Those of the whole pass, of every number of threads, of each sequence alone: the same bits.
+// The whole pass, any number of threads, and each sequence alone give the same bits.
 TEST(Pooling, DependsOnItsOwnSequenceAlone) {
   const Batch batch = ragged_batch();
   for (const ClassifierPooling pooling : kPoolings) {

@@ -227,12 +227,12 @@ TEST(GivenPositions, DistancesGivenAreDistancesFound) {
   config.position_buckets = -1;
   const Model model = load_tiny(config);
   Batch batch = make_batch({make_ids(1, 9), make_ids(2, 12)});
-  const std::vector<float> found = last_hidden(model, batch);
+  const std::vector<float> expected = last_hidden(model, batch);
   batch.given_length = 13;
   batch.given_buckets_LL = make_distances(13, 1);
-  EXPECT_EQ(last_hidden(model, batch), found);
+  EXPECT_EQ(last_hidden(model, batch), expected);
   batch.given_buckets_LL = make_distances(13, -1);
-  EXPECT_NE(last_hidden(model, batch), found);
+  EXPECT_NE(last_hidden(model, batch), expected);
 }
 
 TEST(GivenPositions, OfTheWrongSizeAreRefused) {

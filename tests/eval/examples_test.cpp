@@ -49,7 +49,7 @@ TEST_F(Examples, SeveralScoresOfAModelGoByTheirNames) {
   const auto answers_of = [&](const std::vector<std::string>& names) {
     return answer_examples(task, asked, model(Head::kSequence, names), hooks());
   };
-  const AnsweredRows one = answers_of({"a", "b"}), turned = answers_of({"b", "a"});
+  const AnsweredRows in_order = answers_of({"a", "b"}), turned = answers_of({"b", "a"});
   const auto swapped = [](const std::string& text) {  // "0\tx,y" as "0\ty,x"
     std::string all;
     for (size_t at = 0; at < text.size();) {
@@ -63,11 +63,11 @@ TEST_F(Examples, SeveralScoresOfAModelGoByTheirNames) {
     }
     return all;
   };
-  EXPECT_EQ(written(turned), swapped(written(one)));
-  EXPECT_NE(written(turned), written(one));
-  const EvalResult result = score(one, {.samples = 0});
+  EXPECT_EQ(written(turned), swapped(written(in_order)));
+  EXPECT_NE(written(turned), written(in_order));
+  const EvalResult result = score(in_order, {.samples = 0});
   EXPECT_DOUBLE_EQ(value(result, "mse"), (value(result, "mse_a") + value(result, "mse_b")) / 2);
-  EXPECT_EQ(written(answers_of({"LABEL_0", "LABEL_1"})), written(one)) << "without names by their order";
+  EXPECT_EQ(written(answers_of({"LABEL_0", "LABEL_1"})), written(in_order)) << "without names by their order";
   EXPECT_ERROR(answers_of({"a", "c"}), kTask, "got 2 classes: a, c");
   EXPECT_ERROR(answers_of({"a", "b", "c"}), kTask,
                "expected a model with the 2 scores a, b for regression, got 3 classes");

@@ -1,4 +1,4 @@
-// Held-out documents as rows: of each corpus by itself, without marks, at most so many lines.
+// Held-out documents as rows: each corpus by itself, without marks, with a limit on lines.
 #include "eval/held_out_rows.h"
 
 #include <gtest/gtest.h>

@@ -77,9 +77,9 @@ TEST_F(Questions, AModelHasTheThresholdAndTheSettingsOfThePapers) {
   QuestionSettings of_a_model = settings(questions, "");
   const OpenModel open = model(Head::kSpan, {}, 17);
   const auto answers_above = [&](double threshold) {
-    QuestionSettings given = of_a_model;
-    given.no_answer_threshold = threshold;
-    return written(answer_questions(squad2_, given, open, hooks()));
+    QuestionSettings with_threshold = of_a_model;
+    with_threshold.no_answer_threshold = threshold;
+    return written(answer_questions(squad2_, with_threshold, open, hooks()));
   };
   const AnsweredRows rows = answer_questions(squad2_, of_a_model, open, hooks());
   EXPECT_EQ(

@@ -67,7 +67,7 @@ TEST(RowPart, RowsOfAGroupStayTogether) {
   EXPECT_EQ(held_out, 25u);
 }
 
-// Of three strata, one of them rare.
+// Three strata, one of them rare.
 TEST(RowPart, FoldsAreTheRowsAndEachHasItsShareOfEveryStratum) {
   for (const size_t folds : {2u, 5u, 10u, 100u}) {
     std::vector<size_t> times(1000, 0);

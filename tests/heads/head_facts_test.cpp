@@ -85,9 +85,9 @@ TEST(HeadFacts, OwnTheTensorsThatTheTableOfTensorsLists) {
       const TensorRow& row = head->tensors[n];
       EXPECT_EQ(specs[encoder + n].name, row.name);
       EXPECT_EQ(specs[encoder + n].is_required, row.is_required(config)) << row.name;
-      const TensorRow* found = find_head_tensor(row.name);
-      ASSERT_NE(found, nullptr) << row.name;
-      EXPECT_EQ(found->shape, row.shape) << row.name << " has one shape in all heads";
+      const TensorRow* tensor = find_head_tensor(row.name);
+      ASSERT_NE(tensor, nullptr) << row.name;
+      EXPECT_EQ(tensor->shape, row.shape) << row.name << " has one shape in all heads";
     }
   }
   EXPECT_EQ(find_head_tensor("embeddings.word_embeddings.weight"), nullptr);
@@ -142,7 +142,7 @@ std::string said_by(const HeadFacts& head) {
   return "?";
 }
 
-// What the rooms ask, of a configuration whose three activations differ.
+// What the rooms ask about a head, for a configuration whose three activations differ.
 std::string sentence_of(Head which) {
   ModelConfig config = tiny_config();
   config.hidden_act = Activation::kRelu;

@@ -184,10 +184,10 @@ TEST(ActivationRowsArguments, CheckComparesBoth) {
   activation_gradient(
       kernels, {.activation = KernelActivation::kGelu, .x = x.data(), .dy = dx.data(), .dx = dx.data(), .count = 500});
   activation(kernels, {.activation = KernelActivation::kGelu, .x = x.data(), .y = x.data(), .count = 500});
-  const KernelCheck::Difference found = kernels.check->worst(Operation::kActivation);
-  EXPECT_EQ(found.calls, 2u);
-  EXPECT_LT(found.worst, 3e-6);
-  EXPECT_NE(found.where.find(" of 500"), std::string::npos) << found.where;
+  const KernelCheck::Difference difference = kernels.check->worst(Operation::kActivation);
+  EXPECT_EQ(difference.calls, 2u);
+  EXPECT_LT(difference.worst, 3e-6);
+  EXPECT_NE(difference.where.find(" of 500"), std::string::npos) << difference.where;
 }
 
 }  // namespace

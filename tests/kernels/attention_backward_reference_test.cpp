@@ -64,7 +64,7 @@ double largest(const std::vector<double>& x) {
   return most;
 }
 
-// Of fourth order: wrong by the fourth power of the step.
+// Differences of fourth order: the error is the fourth power of the step.
 void expect_finite_differences(const Shape& shape, size_t samples) {
   AttentionGradientCase c = make_case(shape, "reference");
   test::GradientInputs<double> x(c);

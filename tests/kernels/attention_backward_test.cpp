@@ -48,14 +48,14 @@ const Shape kPack = {.lengths = {47, 1, 131, 0, 64},
 TEST_P(EveryGradient, HasTheSameBitsWithAnyThreads) {
   AttentionGradientCase c = make(kPack);
   c.run_backward();
-  const test::Gradients one = c.results;
+  const test::Gradients single = c.results;
   for (const unsigned threads : {2u, 3u, 16u}) {
     ThreadPool pool(threads);
     AttentionBackwardParams p = c.backward_params();
     p.parallel = pool.parallel();
     c.run_backward(p, select_kernels(c.kernels));
     for (size_t n = 0; n < 5; ++n)
-      EXPECT_EQ(*all_of(c.results)[n], *all_of(one)[n]) << test::kGradientNames[n] << ", " << threads << " threads";
+      EXPECT_EQ(*all_of(c.results)[n], *all_of(single)[n]) << test::kGradientNames[n] << ", " << threads << " threads";
   }
 }
 
@@ -313,7 +313,7 @@ TEST(AttentionBackward, RefusesWhatDoesNotFitTogether) {
   p.dropout.p = 1;
   EXPECT_ERROR(c.run_backward(p, set), kInternal, "dropout outside [0, 1)");
   p = c.backward_params();
-  p.precision = Precision::kBf16;  // its inputs are those in fp32
+  p.precision = Precision::kBf16;  // the same inputs as in fp32
   EXPECT_ERROR(c.run_backward(p, set), kInternal, "a null pointer");
   p.precision = Precision::kInt8;
   EXPECT_ERROR(c.run_backward(p, set), kInternal, "expected fp32 or bf16");

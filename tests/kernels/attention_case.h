@@ -29,12 +29,12 @@ struct AttentionCase {
   double scale = 0.25;
   bool is_causal = false;
   Dropout dropout;
-  double deviation = 1;  // of q and k
+  double deviation = 1;  // standard deviation of q and k
   uint64_t seed = 0;
 
   std::vector<int32_t> starts;
   std::vector<float> q, k, v, kr, qr, out, lse;  // [T, H, K]; tables [R, H, K]
-  std::vector<uint8_t> mask;                     // of keys and queries
+  std::vector<uint8_t> mask;                     // for keys and queries
   std::optional<RelLut> lut;
   std::vector<Bf16> q_bf16, k_bf16, v_bf16, out_bf16;
   Arena tables, scratch;

@@ -154,7 +154,7 @@ struct GradientShape {
   bool clamps_distance = true, has_c2p = true, has_p2c = true;
   double dropped = 0;
   bool has_holes = false, is_causal = false;
-  std::vector<int32_t> positions = {};  // of the queries; empty: all
+  std::vector<int32_t> positions = {};  // positions of the queries; empty: all
   Precision precision = Precision::kFp32;
 
   std::string name() const {

@@ -159,7 +159,7 @@ class PlainGradient {
       add(out, 0, w_[j] * kept[j], x_.v, key_at(b, h, j));
     }
     for (Number& x : out) x = rounded(x);
-    if (rounds_) rho = dot(x_.dout, at_q, out, 0);  // of what the forward call wrote
+    if (rounds_) rho = dot(x_.dout, at_q, out, 0);  // from what the forward call wrote
     for (size_t j = 0; j < keys(b); ++j) {
       if (!is_allowed(b, i, j)) continue;
       const size_t at_k = key_at(b, h, j), at_row = row_at(b, h, i, j);
@@ -178,7 +178,7 @@ class PlainGradient {
   const GradientInputs<Number>& x_;
   bool rounds_ = false;
   int64_t longest_ = 0;
-  std::vector<size_t> offsets_;  // of the table rows, by distance
+  std::vector<size_t> offsets_;  // offsets of the table rows, by distance
   std::vector<Number> w_;
 };
 

@@ -256,12 +256,12 @@ struct MaskCase {
 };
 
 std::vector<MaskCase> masks(size_t count) {
-  std::vector<uint8_t> left(count, 1), right(count, 1), holes(count, 1), none(count, 0), one(count, 0);
+  std::vector<uint8_t> left(count, 1), right(count, 1), holes(count, 1), none(count, 0), single(count, 0);
   std::fill(left.begin(), left.end() - 5, uint8_t{0});
   std::fill(right.begin() + 3, right.end(), uint8_t{0});
   for (size_t i = 0; i < count; i += 3) holes[i] = 0;
-  one[20] = 1;
-  return {{"left", left}, {"right", right}, {"holes", holes}, {"none", none}, {"one", one}};
+  single[20] = 1;
+  return {{"left", left}, {"right", right}, {"holes", holes}, {"none", none}, {"one", single}};
 }
 
 TEST_P(EveryKernel, MaskedTokensMayHoldAnythingAndGetZeros) {

@@ -186,12 +186,13 @@ struct MaskCase {
 };
 
 TEST(Attention, MasksLeaveOutKeysAndZeroTheirQueries) {
-  std::vector<uint8_t> left(40, 1), right(40, 1), holes(40, 1), none(40, 0), one(40, 0);
+  std::vector<uint8_t> left(40, 1), right(40, 1), holes(40, 1), none(40, 0), single(40, 0);
   std::fill_n(left.begin(), 35, uint8_t{0});
   std::fill_n(right.begin() + 3, 37, uint8_t{0});
   for (size_t i = 0; i < 40; i += 3) holes[i] = 0;
-  one[20] = 1;
-  for (const MaskCase& m : {MaskCase{"left", left}, {"right", right}, {"holes", holes}, {"none", none}, {"one", one}}) {
+  single[20] = 1;
+  for (const MaskCase& m :
+       {MaskCase{"left", left}, {"right", right}, {"holes", holes}, {"none", none}, {"one", single}}) {
     AttentionCase c = make_case({40});
     c.fill();
     c.mask = m.mask;

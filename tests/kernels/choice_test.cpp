@@ -98,7 +98,7 @@ TEST(Choice, OfAttentionsGradientInBf16IsThatOfAttention) {
   EXPECT_EQ(level_on({"GenuineIntel", "", 6, 207}, kWithoutTiles), kAvx512);
 }
 
-// The figures are billions per second, as a measurement gives them.
+// The figures are billions per second, as measured.
 TEST(Choice, OfOthersFollowsWhatIsMeasured) {
   struct Case {
     std::string name;

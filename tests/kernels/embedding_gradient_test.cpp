@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kGuard = 12345.5f;
 
-// Ids with many repetitions, one of them longer than a task; the last row of the table is named by nobody.
+// Ids with many repetitions, one of them longer than a task; no id names the last row of the table.
 struct LookUp {
   size_t tokens, columns, rows;
   std::vector<int32_t> ids;

@@ -132,13 +132,13 @@ class GemmCase {
   }
   // Memory ends with the last row, or with the padding that the precision requires.
   void fill_a(const std::vector<float>& a) {
-    const auto place = [&](auto& memory, size_t front, size_t padded, auto around) {
+    const auto lay_out = [&](auto& memory, size_t front, size_t padded, auto around) {
       memory.assign(front + (s.m - 1) * a_stride_ + padded, around);
     };
     a_stride_ = precision_ == Precision::kFp32 ? s.k + 3 : (s.k + 3) / 4 * 4 + 4;
-    if (precision_ == Precision::kFp32) place(a_fp32_, 1, s.k, std::numeric_limits<float>::quiet_NaN());
-    if (precision_ == Precision::kBf16) place(a_bf16_, 0, (s.k + 1) / 2 * 2, Bf16{0});
-    if (precision_ == Precision::kInt8) place(a_u8_, 0, (s.k + 3) / 4 * 4, uint8_t{77});
+    if (precision_ == Precision::kFp32) lay_out(a_fp32_, 1, s.k, std::numeric_limits<float>::quiet_NaN());
+    if (precision_ == Precision::kBf16) lay_out(a_bf16_, 0, (s.k + 1) / 2 * 2, Bf16{0});
+    if (precision_ == Precision::kInt8) lay_out(a_u8_, 0, (s.k + 3) / 4 * 4, uint8_t{77});
     for (size_t m = 0; m < s.m; ++m) {
       if (precision_ == Precision::kInt8) scales_.push_back(0.01f * static_cast<float>(m + 1));
       for (size_t k = 0; k < s.k; ++k) a_.push_back(put_a(m, k, a[m * s.k + k]));

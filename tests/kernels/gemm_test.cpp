@@ -216,7 +216,7 @@ TEST_P(GemmOfFloats, ANumberThatIsNoneIsNotHidden) {
   }
 }
 
-// A row of [K, N] is followed by numbers that are none.
+// A row of [K, N] is followed by NaNs.
 TEST_P(GemmOfFloats, ATransposedWeightIsPackedIntoTheSamePanels) {
   for (const GemmShape& shape : test::edge_shapes()) {
     const std::vector<float> w_NK = test::normals(2, shape.n * shape.k);
@@ -277,9 +277,9 @@ TEST_P(Gemm, RefusesWeightsPackedForAnotherImplementation) {
 TEST(GemmLevels, ReferenceAndVectorsDifferInSomeBit) {
   std::vector<std::vector<float>> results;
   const std::vector<Implementation> all = test::implementations(Operation::kGemm, {Precision::kFp32});
-  for (const Implementation& one : all) {
-    GemmCase c(one.kernels(), Precision::kFp32, {32, 64, 257});
-    gemm(one.kernels(), c.params());
+  for (const Implementation& candidate : all) {
+    GemmCase c(candidate.kernels(), Precision::kFp32, {32, 64, 257});
+    gemm(candidate.kernels(), c.params());
     results.push_back(c.c);
   }
   for (size_t i = 1; i < results.size(); ++i) {
@@ -304,26 +304,26 @@ TEST(GemmLevels, CheckNoticesAResultThatIsNotANumber) {
   GemmCase c(kernels, Precision::kFp32, {8, 64, 31});
   c.set_a(3, 0, kNan);
   gemm(kernels, c.params());
-  const KernelCheck::Difference found = kernels.check->worst(Operation::kGemm);
-  EXPECT_EQ(found.worst, std::numeric_limits<double>::infinity());
-  EXPECT_NE(found.where.find("row 3 "), std::string::npos) << found.where;
+  const KernelCheck::Difference difference = kernels.check->worst(Operation::kGemm);
+  EXPECT_EQ(difference.worst, std::numeric_limits<double>::infinity());
+  EXPECT_NE(difference.where.find("row 3 "), std::string::npos) << difference.where;
 }
 
 TEST(GemmInt8, AllImplementationsGiveTheSameBits) {
   for (const size_t outliers : {size_t{0}, size_t{9}}) {
     std::vector<float> expected;
-    for (const Implementation& one : test::vector_implementations(Operation::kGemm, {Precision::kInt8})) {
-      GemmCase c(one.kernels(), Precision::kInt8, {50, 90, 300}, outliers);
+    for (const Implementation& candidate : test::vector_implementations(Operation::kGemm, {Precision::kInt8})) {
+      GemmCase c(candidate.kernels(), Precision::kInt8, {50, 90, 300}, outliers);
       GemmParams p = c.params();
       p.bias_N = c.bias.data();
-      gemm(one.kernels(), p);
+      gemm(candidate.kernels(), p);
       for (size_t m = 0; m < 50; ++m) {
         for (size_t n = 0; n < 90; ++n) {
           ASSERT_NEAR(c.result(m, n), c.exact(m, n) + double{c.bias[n]}, 3e-4);
         }
       }
       if (expected.empty()) expected = c.c;
-      EXPECT_EQ(std::memcmp(c.c.data(), expected.data(), expected.size() * sizeof(float)), 0) << one;
+      EXPECT_EQ(std::memcmp(c.c.data(), expected.data(), expected.size() * sizeof(float)), 0) << candidate;
     }
   }
 }
@@ -333,8 +333,8 @@ TEST(GemmInt8, LargestOperandsDoNotSaturate) {
   const std::vector<float> w(17 * kDepth, -1.0f);
   const std::vector<uint8_t> a(33 * kDepth, 255);
   const std::vector<float> scales(33, 1.0f);
-  for (const Implementation& one : test::implementations(Operation::kGemm, {Precision::kInt8})) {
-    const KernelSet kernels = one.kernels();
+  for (const Implementation& candidate : test::implementations(Operation::kGemm, {Precision::kInt8})) {
+    const KernelSet kernels = candidate.kernels();
     const WeightSource source{w.data(), 17, kDepth};
     const size_t size_bytes = gemm_packed_bytes(kernels, Precision::kInt8, source);
     Arena arena;
@@ -347,7 +347,7 @@ TEST(GemmInt8, LargestOperandsDoNotSaturate) {
     p.weights = gemm_pack(kernels, Precision::kInt8, source, arena.take<std::byte>(size_bytes));
     p.c_MN = c.data();
     gemm(kernels, p);
-    for (const float y : c) ASSERT_NEAR(y, -127.0 * kDepth, 0.5) << one;
+    for (const float y : c) ASSERT_NEAR(y, -127.0 * kDepth, 0.5) << candidate;
   }
 }
 

@@ -1,6 +1,6 @@
 // The table of implementations and what follows from it. Which level each operation takes, for every set of features
 // that a processor may have and every name that a user may give, is written out here: a change of the table that moves
-// a choice changes bits on somebody's machine.
+// a choice changes bits on some machine.
 #include "kernels/implementations.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ struct Expected {
   std::string_view gemm;
   std::string_view attention;
   std::string_view heads_of_48;
-  char others;
+  char other_letters;
 };
 constexpr Expected kExpected[] = {
     {"r", "reference", "rrr", "rrr", "rrr", 'r'},
@@ -167,9 +167,9 @@ constexpr Expected kExpected[] = {
 };
 
 const Expected* find_expected(std::string_view usable, std::string_view name) {
-  const auto* found = std::find_if(std::begin(kExpected), std::end(kExpected),
-                                   [&](const Expected& one) { return one.usable == usable && one.name == name; });
-  return found != std::end(kExpected) ? found : nullptr;
+  const auto* entry = std::find_if(std::begin(kExpected), std::end(kExpected),
+                                   [&](const Expected& row) { return row.usable == usable && row.name == name; });
+  return entry != std::end(kExpected) ? entry : nullptr;
 }
 
 bool is_attention(Operation operation) {
@@ -178,7 +178,7 @@ bool is_attention(Operation operation) {
 
 std::string levels_expected(const Expected& row, Operation operation) {
   if (operation == Operation::kGemm) return std::string(row.gemm);
-  return is_attention(operation) ? std::string(row.attention) : std::string(kPrecisions, row.others);
+  return is_attention(operation) ? std::string(row.attention) : std::string(kPrecisions, row.other_letters);
 }
 
 std::string levels_of(const ChosenLevels& chosen, Operation operation) {
@@ -252,7 +252,7 @@ TEST(Implementations, EveryRowHasANameOfItsOwn) {
   }
 }
 
-// A product without its epilogue, or a level whose speed nobody knows, would be found only where it runs.
+// A product without its epilogue, or a level of unknown speed, would be noticed only where it runs.
 TEST(Implementations, EveryRowIsWhole) {
   for (const ImplementationRow& row : implementation_table().subspan(1)) {
     const auto has_beside = [&](auto part) {

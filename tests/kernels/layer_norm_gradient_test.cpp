@@ -378,10 +378,10 @@ TEST(LayerNormGradientArguments, CheckComparesWithTheReference) {
   layer_norm_gradient(kernels, c.params());
   c.expect_agreement(0);
   EXPECT_LT(kernels.check->worst(Operation::kLayerNorm).worst, 1e-5);
-  const KernelCheck::Difference found = kernels.check->worst(Operation::kLayerNormGradient);
-  EXPECT_EQ(found.calls, 1u);
-  EXPECT_LT(found.worst, 1e-5);
-  EXPECT_NE(found.where.find("[T 9, D 390] row "), std::string::npos) << found.where;
+  const KernelCheck::Difference difference = kernels.check->worst(Operation::kLayerNormGradient);
+  EXPECT_EQ(difference.calls, 1u);
+  EXPECT_LT(difference.worst, 1e-5);
+  EXPECT_NE(difference.where.find("[T 9, D 390] row "), std::string::npos) << difference.where;
 }
 
 }  // namespace

@@ -345,19 +345,19 @@ TEST_P(LinearGradient, AddsToWhatIsThere) {
 TEST_P(LinearGradient, EachIsOptionalAndHasTheSameBitsAlone) {
   LinearCase all = make({1100, 21, 40});
   all.run(kernels(), all.params());
-  for (const size_t one : {size_t{0}, size_t{1}, size_t{2}}) {
+  for (const size_t wanted : {size_t{0}, size_t{1}, size_t{2}}) {
     LinearCase c = make(all.s);
     LinearGradientParams p = c.params();
-    if (one != 0) p.dx_TK = nullptr;
-    if (one != 1) p.dw_NK = nullptr, p.x_TK = nullptr;
-    if (one != 2) p.db_N = nullptr;
+    if (wanted != 0) p.dx_TK = nullptr;
+    if (wanted != 1) p.dw_NK = nullptr, p.x_TK = nullptr;
+    if (wanted != 2) p.db_N = nullptr;
     c.run(kernels(), p);
     const auto expect_same = [&](const std::vector<float>& result, const std::vector<float>& expected, bool is_wanted) {
-      EXPECT_EQ(result, is_wanted ? expected : std::vector<float>(result.size(), kGuard)) << one;
+      EXPECT_EQ(result, is_wanted ? expected : std::vector<float>(result.size(), kGuard)) << wanted;
     };
-    expect_same(c.dx.memory, all.dx.memory, one == 0);
-    expect_same(c.dw, all.dw, one == 1);
-    expect_same(c.db, all.db, one == 2);
+    expect_same(c.dx.memory, all.dx.memory, wanted == 0);
+    expect_same(c.dw, all.dw, wanted == 1);
+    expect_same(c.db, all.db, wanted == 2);
   }
 }
 

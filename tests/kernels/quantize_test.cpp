@@ -220,10 +220,10 @@ TEST(QuantizeLevels, CheckComparesBytesAndScales) {
   const QuantizeParams p = rows.params();
   quantize(kernels, p);
   rows.expect_equation(p);
-  const KernelCheck::Difference found = kernels.check->worst(Operation::kQuantize);
-  EXPECT_EQ(found.calls, 1u);
-  EXPECT_EQ(found.worst, 0);
-  EXPECT_EQ(found.where, "[T 4, K 300] row 0");
+  const KernelCheck::Difference difference = kernels.check->worst(Operation::kQuantize);
+  EXPECT_EQ(difference.calls, 1u);
+  EXPECT_EQ(difference.worst, 0);
+  EXPECT_EQ(difference.where, "[T 4, K 300] row 0");
 }
 
 }  // namespace

@@ -157,10 +157,10 @@ TEST(RelLut, AlmostAllBucketsInTheHalfMeansNoPerms) {
 
 // Senseless, but this is what transformers computes: the logarithmic buckets run backwards.
 TEST(RelLut, FewerPositionsThanHalfOfTheBucketsAsTransformersHasThem) {
-  const RelLut one({256, 1, false, 300});
-  EXPECT_EQ(one.row(128), 256 + 128);
-  EXPECT_EQ(one.row(129), 256 + 128);
-  EXPECT_EQ(one.row(-300), 256 - 128);
+  const RelLut lut({256, 1, false, 300});
+  EXPECT_EQ(lut.row(128), 256 + 128);
+  EXPECT_EQ(lut.row(129), 256 + 128);
+  EXPECT_EQ(lut.row(-300), 256 - 128);
   const RelLut hundred({256, 100, false, 300});
   EXPECT_EQ(hundred.row(129), 256 + 125);  // ceil(log(129 / 128) / log(99 / 128) * 127) = -3
   EXPECT_EQ(hundred.row(-200), 256 + 92);  // ceil(log(200 / 128) / log(99 / 128) * 127) = -220

@@ -359,14 +359,14 @@ TEST(RowLevels, CheckComparesLayerNormAndEmbedding) {
   p.y_TD = c.x.data() + 1;
   p.y_stride = c.stride;
   layer_norm(kernels, p);
-  KernelCheck::Difference found = kernels.check->worst(Operation::kLayerNorm);
-  EXPECT_EQ(found.calls, 1u);
-  EXPECT_LT(found.worst, 1e-5);
+  KernelCheck::Difference difference = kernels.check->worst(Operation::kLayerNorm);
+  EXPECT_EQ(difference.calls, 1u);
+  EXPECT_LT(difference.worst, 1e-5);
   c.beta[7] = kNan;
   layer_norm(kernels, c.params());
-  found = kernels.check->worst(Operation::kLayerNorm);
-  EXPECT_EQ(found.worst, std::numeric_limits<double>::infinity());
-  EXPECT_EQ(found.where, "[T 5, D 390] row 0 column 7");
+  difference = kernels.check->worst(Operation::kLayerNorm);
+  EXPECT_EQ(difference.worst, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(difference.where, "[T 5, D 390] row 0 column 7");
 
   const Table word(1, TableFormat::kF32, 3, 5);
   const int32_t ids[] = {2, 1};

@@ -68,7 +68,7 @@ struct LossCase {
     p.gradient_RV = gradient.data() + 1;
     return p;
   }
-  // Results in `gradient`, of the logits of `from`.
+  // The results in `gradient` are those of the logits of `from`.
   void expect_agreement(LossCase from) const {
     for (size_t r = 0; r < rows; ++r) {
       const std::vector<double> x_V(from.row(r), from.row(r) + classes);
@@ -222,10 +222,10 @@ TEST(CrossEntropyArguments, CheckComparesTheLosses) {
   const KernelSet kernels = select_kernels("check");
   LossCase c(3, 1000, 2);
   cross_entropy(kernels, c.params());
-  const KernelCheck::Difference found = kernels.check->worst(Operation::kSoftmax);
-  EXPECT_EQ(found.calls, 1u);
-  EXPECT_LT(found.worst, 1e-5);
-  EXPECT_NE(found.where.find("[R 3, V 1000] row "), std::string::npos) << found.where;
+  const KernelCheck::Difference difference = kernels.check->worst(Operation::kSoftmax);
+  EXPECT_EQ(difference.calls, 1u);
+  EXPECT_LT(difference.worst, 1e-5);
+  EXPECT_NE(difference.where.find("[R 3, V 1000] row "), std::string::npos) << difference.where;
 }
 
 struct SampleCase {

@@ -1,4 +1,4 @@
-// What is reported about the choice of kernels, for processors other than this one: their figures are given.
+// What is reported about the choice of kernels, for processors other than this one, by their figures.
 #include "measure/kernel_facts.h"
 
 #include <gtest/gtest.h>

@@ -126,9 +126,9 @@ TEST(AskedMetrics, LabelsBecomeNumbers) {
                "positive_label: expected one of the labels ham, spam, scam, got \"eggs\"");
   const MetricPlan each = plan_metrics(find_task("multi-label"), labels, {.best_threshold = true});
   EXPECT_EQ(each.scored_labels, (std::vector<size_t>{0, 1, 2}));
-  const MetricPlan one =
+  const MetricPlan scam_plan =
       plan_metrics(find_task("multi-label"), labels, {.positive_label = "scam", .best_threshold = true});
-  EXPECT_EQ(one.scored_labels, std::vector<size_t>{2});
+  EXPECT_EQ(scam_plan.scored_labels, std::vector<size_t>{2});
 }
 
 TEST(AskedMetrics, ClassesHaveAnOrderByNumbersOrAsItIsGiven) {

@@ -37,7 +37,7 @@ TEST(ClassMetrics, MatthewsOfTwoAndOfMoreClasses) {
 }
 
 TEST(ClassMetrics, FBetaWeighsRecall) {
-  // Of class 1: tp 2, fp 1, fn 2; of class 0: tp 1, fp 2, fn 1.
+  // Class 1: tp 2, fp 1, fn 2; class 0: tp 1, fp 2, fn 1.
   const Ints gold = {1, 1, 1, 1, 0, 0}, predicted = {1, 1, 0, 0, 1, 0};
   EXPECT_DOUBLE_EQ(f_beta(gold, predicted, 2), 5 * 2 / (5.0 * 2 + 4 * 2 + 1));
   EXPECT_DOUBLE_EQ(f_beta(gold, predicted, .5), 1.25 * 2 / (1.25 * 2 + .25 * 2 + 1));
@@ -63,9 +63,9 @@ TEST(ClassMetrics, TheOrderOfScoresHasAnAreaAndAMeanPrecision) {
   EXPECT_DOUBLE_EQ(*average_precision(Ints{1, 1, 0, 0}, Numbers{.5, .5, .5, .1}, 1), 2 / 3.0);
   EXPECT_DOUBLE_EQ(*roc_auc(gold, scores, 1), 0);
   EXPECT_DOUBLE_EQ(*average_precision(gold, scores, 1), 1 / 4.0);
-  for (const Ints& one : {Ints{2, 2, 2, 2}, Ints{0, 0, 0, 0}}) {
-    EXPECT_FALSE(roc_auc(one, scores, 2));
-    EXPECT_FALSE(average_precision(one, scores, 2));
+  for (const Ints& labels : {Ints{2, 2, 2, 2}, Ints{0, 0, 0, 0}}) {
+    EXPECT_FALSE(roc_auc(labels, scores, 2));
+    EXPECT_FALSE(average_precision(labels, scores, 2));
   }
   EXPECT_FALSE(roc_auc(Ints{}, Numbers{}, 1) || average_precision(Ints{}, Numbers{}, 1));
 }

@@ -39,10 +39,10 @@ TEST(FindingEvaluation, CountsBothErrorsOfTheModelsOwnDecision) {
   const FindingOutcomes outcomes{.scores = {.9, .8, .2, .1, .6},
                                  .is_finding = {true, false, true, false, false},
                                  .is_reported = {true, true, false, false, true}};
-  const auto found = by_name(evaluation_of(outcomes, {})->metrics(all_of(5)));
-  EXPECT_EQ(found.at("accuracy").value, .4);
-  EXPECT_DOUBLE_EQ(*found.at("false_positive_rate").value, 2.0 / 3);
-  EXPECT_EQ(found.at("false_negative_rate").value, .5);
+  const auto by_metric = by_name(evaluation_of(outcomes, {})->metrics(all_of(5)));
+  EXPECT_EQ(by_metric.at("accuracy").value, .4);
+  EXPECT_DOUBLE_EQ(*by_metric.at("false_positive_rate").value, 2.0 / 3);
+  EXPECT_EQ(by_metric.at("false_negative_rate").value, .5);
 }
 
 TEST(FindingEvaluation, TheThresholdIsTheLowestScoreThatKeepsTheRate) {
@@ -56,7 +56,7 @@ TEST(FindingEvaluation, TheThresholdIsTheLowestScoreThatKeepsTheRate) {
       outcomes.is_reported.push_back(outcomes.scores.back() >= .5);
     }
     const double rate = static_cast<double>(1 + random() % 99) / 100;
-    const auto found = by_name(evaluation_of(outcomes, {rate})->metrics(all_of(rows)));
+    const auto by_metric = by_name(evaluation_of(outcomes, {rate})->metrics(all_of(rows)));
     size_t benign = 0;
     for (const bool is_finding : outcomes.is_finding) benign += !is_finding;
     std::optional<double> lowest;
@@ -74,7 +74,7 @@ TEST(FindingEvaluation, TheThresholdIsTheLowestScoreThatKeepsTheRate) {
       caught = static_cast<double>(right);
     }
     const std::string suffix = fmt::format("@{}", rate);
-    const Metric& threshold = found.at("threshold" + suffix);
+    const Metric& threshold = by_metric.at("threshold" + suffix);
     if (benign == 0) {
       EXPECT_EQ(threshold.note, "not defined: no row is benign");
       EXPECT_FALSE(threshold.value);
@@ -82,9 +82,10 @@ TEST(FindingEvaluation, TheThresholdIsTheLowestScoreThatKeepsTheRate) {
     }
     EXPECT_EQ(threshold.value, lowest) << "rate " << rate << ", round " << round;
     if (!lowest) continue;
-    EXPECT_DOUBLE_EQ(*found.at("false_positive_rate" + suffix).value, false_positives / static_cast<double>(benign));
+    EXPECT_DOUBLE_EQ(*by_metric.at("false_positive_rate" + suffix).value,
+                     false_positives / static_cast<double>(benign));
     const auto findings = static_cast<double>(rows - benign);
-    const auto missed = found.at("false_negative_rate" + suffix).value;
+    const auto missed = by_metric.at("false_negative_rate" + suffix).value;
     EXPECT_EQ(missed.has_value(), findings > 0);
     if (!missed) continue;
     EXPECT_DOUBLE_EQ(*missed, (findings - caught) / findings);
@@ -94,16 +95,16 @@ TEST(FindingEvaluation, TheThresholdIsTheLowestScoreThatKeepsTheRate) {
 TEST(FindingEvaluation, ARateThatTheRowsCannotShowSaysSo) {
   const FindingOutcomes outcomes{
       .scores = {.1, .2, .9}, .is_finding = {false, false, true}, .is_reported = {false, false, true}};
-  const auto found = by_name(evaluation_of(outcomes, {.01})->metrics(all_of(3)));
-  EXPECT_EQ(found.at("threshold@0.01").value, .9);
-  EXPECT_EQ(found.at("threshold@0.01").note, "2 benign rows cannot show a rate of 0.01: none of them is reported");
+  const auto by_metric = by_name(evaluation_of(outcomes, {.01})->metrics(all_of(3)));
+  EXPECT_EQ(by_metric.at("threshold@0.01").value, .9);
+  EXPECT_EQ(by_metric.at("threshold@0.01").note, "2 benign rows cannot show a rate of 0.01: none of them is reported");
 }
 
 TEST(FindingEvaluation, NoThresholdWhereABenignRowScoresHighest) {
   const FindingOutcomes outcomes{.scores = {.9, .2}, .is_finding = {false, true}, .is_reported = {true, false}};
-  const auto found = by_name(evaluation_of(outcomes, {.1})->metrics(all_of(2)));
-  EXPECT_FALSE(found.at("threshold@0.1").value);
-  EXPECT_FALSE(found.at("false_negative_rate@0.1").value);
+  const auto by_metric = by_name(evaluation_of(outcomes, {.1})->metrics(all_of(2)));
+  EXPECT_FALSE(by_metric.at("threshold@0.1").value);
+  EXPECT_FALSE(by_metric.at("false_negative_rate@0.1").value);
 }
 
 }  // namespace

@@ -39,14 +39,14 @@ TEST(OrderEvaluation, MeansAreOverQueriesWithARelevantDocument) {
       make_evaluation(std::vector<OrderOutcome>{{{0, 1}, {1, 2}}, {{0, 0}, {1, 2}}, {{1, 0}, {1, 2}}},
                       {"ndcg@10", "mrr@10", "mrr@1", "map"});
   EXPECT_EQ(evaluation->units(), 3u);
-  const std::vector<Metric> found = evaluate(*evaluation, {.samples = 0});
-  ASSERT_EQ(found.size(), 4u);
-  EXPECT_NEAR(*found[0].value, (1 + 1 / std::log2(3)) / 2, 1e-12);
-  EXPECT_EQ(*found[1].value, 0.75);
-  EXPECT_EQ(*found[2].value, 0.5);
-  EXPECT_EQ(*found[3].value, 0.75);
-  EXPECT_EQ(found[0].note, "1 of 3 queries have no relevant document and are not counted");
-  EXPECT_EQ(found[1].note, "");
+  const std::vector<Metric> results = evaluate(*evaluation, {.samples = 0});
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_NEAR(*results[0].value, (1 + 1 / std::log2(3)) / 2, 1e-12);
+  EXPECT_EQ(*results[1].value, 0.75);
+  EXPECT_EQ(*results[2].value, 0.5);
+  EXPECT_EQ(*results[3].value, 0.75);
+  EXPECT_EQ(results[0].note, "1 of 3 queries have no relevant document and are not counted");
+  EXPECT_EQ(results[1].note, "");
 }
 
 TEST(OrderEvaluation, WithoutARelevantDocumentNothingIsDefined) {

@@ -18,8 +18,8 @@ Encoding text_of(size_t pieces) {
 TEST(DrawMasks, TakesAboutTheShareAndNeverASpecialToken) {
   size_t drawn = 0;
   for (uint64_t number = 0; number < 100; ++number) {
-    for (const size_t place : draw_masks(text_of(100), 0.15, 0, number)) {
-      EXPECT_TRUE(place >= 1 && place <= 100);
+    for (const size_t position : draw_masks(text_of(100), 0.15, 0, number)) {
+      EXPECT_TRUE(position >= 1 && position <= 100);
       ++drawn;
     }
   }
@@ -42,7 +42,7 @@ TEST(DrawMasks, TakesOneWhereNoneWasDrawn) {
     ++seen[masks[0]];
   }
   EXPECT_EQ(seen[0] + seen[5], 0u);
-  for (size_t place = 1; place <= 4; ++place) EXPECT_GT(seen[place], 25u);
+  for (size_t position = 1; position <= 4; ++position) EXPECT_GT(seen[position], 25u);
   EXPECT_TRUE(draw_masks(text_of(0), 0.5, 0, 0).empty());
 }
 

@@ -324,17 +324,17 @@ TEST(TaskRows, SlicesHoldTheRowsThatCount) {
   rows.add(sliced("0", "c"));
   rows.add(sliced("", "d"));
   const std::vector<std::optional<TaskAnswer>> answers(7, TaskAnswer{});
-  const RowSlices found = rows.slices(answers);
-  EXPECT_EQ(found.rows, 5u);
-  EXPECT_EQ(found.without, 1u);
-  ASSERT_EQ(found.slices.size(), 3u) << "no row of d counts";
-  EXPECT_EQ(found.slices[0].value, "c");
-  EXPECT_EQ(found.slices[0].rows, 2u);
-  EXPECT_EQ(found.slices[0].units, (std::vector<uint32_t>{3, 4}));
-  EXPECT_EQ(found.slices[1].value, "a");
-  EXPECT_EQ(found.slices[1].units, (std::vector<uint32_t>{1}));
-  EXPECT_EQ(found.slices[2].value, "b");
-  EXPECT_EQ(found.slices[2].units, (std::vector<uint32_t>{0}));
+  const RowSlices slices = rows.slices(answers);
+  EXPECT_EQ(slices.rows, 5u);
+  EXPECT_EQ(slices.without, 1u);
+  ASSERT_EQ(slices.slices.size(), 3u) << "no row of d counts";
+  EXPECT_EQ(slices.slices[0].value, "c");
+  EXPECT_EQ(slices.slices[0].rows, 2u);
+  EXPECT_EQ(slices.slices[0].units, (std::vector<uint32_t>{3, 4}));
+  EXPECT_EQ(slices.slices[1].value, "a");
+  EXPECT_EQ(slices.slices[1].units, (std::vector<uint32_t>{1}));
+  EXPECT_EQ(slices.slices[2].value, "b");
+  EXPECT_EQ(slices.slices[2].units, (std::vector<uint32_t>{0}));
 }
 
 TEST(TaskRows, AQuestionIsOneUnitOfItsSlice) {
@@ -345,10 +345,10 @@ TEST(TaskRows, AQuestionIsOneUnitOfItsSlice) {
     rows.add(example);
   }
   const std::vector<std::optional<TaskAnswer>> answers(4, TaskAnswer{});
-  const RowSlices found = rows.slices(answers);
-  EXPECT_EQ(found.slices.at(0).value, "y");
-  EXPECT_EQ(found.slices.at(0).rows, 3u);
-  EXPECT_EQ(found.slices.at(0).units, (std::vector<uint32_t>{1, 2}));
+  const RowSlices slices = rows.slices(answers);
+  EXPECT_EQ(slices.slices.at(0).value, "y");
+  EXPECT_EQ(slices.slices.at(0).rows, 3u);
+  EXPECT_EQ(slices.slices.at(0).units, (std::vector<uint32_t>{1, 2}));
 }
 
 TEST(TaskRows, SlicesAreBounded) {

@@ -34,21 +34,21 @@ Named metrics_of(const ScoredClass& scored, const ThresholdRules& rules, std::ve
 TEST(Thresholds, AreThoseOfACaseWorkedOutByHand) {
   //                         from .9 on: 1 of 1, .8: 1 of 2, .7: 2 of 3, .6: 3 of 4, .2: 4 of 6
   const ScoredClass scored{"spam", {.9, .8, .7, .6, .2, .2}, {true, false, true, true, true, false}};
-  const Named found = metrics_of(scored, {.seeks_best = true, .precisions = {1, .75, .67}, .recalls = {.25, .5, 1}});
-  EXPECT_EQ(found.at("threshold@best_f1/spam").value, .2);
-  EXPECT_DOUBLE_EQ(*found.at("f1@best_f1/spam").value, 2 * 4 / (4.0 + 6));
-  EXPECT_DOUBLE_EQ(*found.at("precision@best_f1/spam").value, 4 / 6.0);
-  EXPECT_EQ(found.at("recall@best_f1/spam").value, 1);
-  EXPECT_EQ(found.at("threshold@precision=1/spam").value, .9);
-  EXPECT_EQ(found.at("recall@precision=1/spam").value, .25);
-  EXPECT_EQ(found.at("threshold@precision=0.75/spam").value, .6);
-  EXPECT_EQ(found.at("recall@precision=0.75/spam").value, .75);
-  EXPECT_EQ(found.at("precision@precision=0.75/spam").value, .75) << "at least: a precision that is met counts";
-  EXPECT_EQ(found.at("threshold@precision=0.67/spam").value, .6) << "4 of 6 is less than .67";
-  EXPECT_EQ(found.at("threshold@recall=0.25/spam").value, .9);
-  EXPECT_EQ(found.at("threshold@recall=0.5/spam").value, .6);
-  EXPECT_EQ(found.at("precision@recall=0.5/spam").value, .75);
-  EXPECT_EQ(found.at("threshold@recall=1/spam").value, .2);
+  const Named metrics = metrics_of(scored, {.seeks_best = true, .precisions = {1, .75, .67}, .recalls = {.25, .5, 1}});
+  EXPECT_EQ(metrics.at("threshold@best_f1/spam").value, .2);
+  EXPECT_DOUBLE_EQ(*metrics.at("f1@best_f1/spam").value, 2 * 4 / (4.0 + 6));
+  EXPECT_DOUBLE_EQ(*metrics.at("precision@best_f1/spam").value, 4 / 6.0);
+  EXPECT_EQ(metrics.at("recall@best_f1/spam").value, 1);
+  EXPECT_EQ(metrics.at("threshold@precision=1/spam").value, .9);
+  EXPECT_EQ(metrics.at("recall@precision=1/spam").value, .25);
+  EXPECT_EQ(metrics.at("threshold@precision=0.75/spam").value, .6);
+  EXPECT_EQ(metrics.at("recall@precision=0.75/spam").value, .75);
+  EXPECT_EQ(metrics.at("precision@precision=0.75/spam").value, .75) << "at least: a precision that is met counts";
+  EXPECT_EQ(metrics.at("threshold@precision=0.67/spam").value, .6) << "4 of 6 is less than .67";
+  EXPECT_EQ(metrics.at("threshold@recall=0.25/spam").value, .9);
+  EXPECT_EQ(metrics.at("threshold@recall=0.5/spam").value, .6);
+  EXPECT_EQ(metrics.at("precision@recall=0.5/spam").value, .75);
+  EXPECT_EQ(metrics.at("threshold@recall=1/spam").value, .2);
   const Named weighted = metrics_of(scored, {.seeks_best = true, .beta = .5});
   EXPECT_EQ(weighted.at("threshold@best_f0.5/spam").value, .6);
   EXPECT_DOUBLE_EQ(*weighted.at("f0.5@best_f0.5/spam").value, 1.25 * 3 / (.25 * 4 + 4));
@@ -56,32 +56,32 @@ TEST(Thresholds, AreThoseOfACaseWorkedOutByHand) {
 
 TEST(Thresholds, DoNotCutEqualScoresApart) {
   const ScoredClass tied{"x", {.5, .5, .5, .4}, {true, true, false, true}};
-  const Named found = metrics_of(tied, {.precisions = {.9, .7}});
-  EXPECT_FALSE(found.at("threshold@precision=0.9/x").value) << "the first two of three equal scores are no choice";
-  EXPECT_EQ(found.at("threshold@precision=0.9/x").note, "not defined: no threshold has this precision");
-  EXPECT_EQ(found.at("threshold@precision=0.7/x").value, .4);
-  EXPECT_EQ(found.at("recall@precision=0.7/x").value, 1);
+  const Named metrics = metrics_of(tied, {.precisions = {.9, .7}});
+  EXPECT_FALSE(metrics.at("threshold@precision=0.9/x").value) << "the first two of three equal scores are no choice";
+  EXPECT_EQ(metrics.at("threshold@precision=0.9/x").note, "not defined: no threshold has this precision");
+  EXPECT_EQ(metrics.at("threshold@precision=0.7/x").value, .4);
+  EXPECT_EQ(metrics.at("recall@precision=0.7/x").value, 1);
 }
 
 TEST(Thresholds, OfEquallyGoodOnesTheBetterAtTheOtherFigureIsTaken) {
   const ScoredClass scored{"x", {.9, .8, .7, .6}, {true, false, true, false}};
-  const Named found = metrics_of(scored, {.seeks_best = true, .precisions = {.4}, .recalls = {.4}});
-  EXPECT_EQ(found.at("threshold@best_f1/x").value, .7);
-  EXPECT_EQ(found.at("threshold@precision=0.4/x").value, .7) << "the lower one has the same recall and errs more";
-  EXPECT_EQ(found.at("threshold@recall=0.4/x").value, .9);
+  const Named metrics = metrics_of(scored, {.seeks_best = true, .precisions = {.4}, .recalls = {.4}});
+  EXPECT_EQ(metrics.at("threshold@best_f1/x").value, .7);
+  EXPECT_EQ(metrics.at("threshold@precision=0.4/x").value, .7) << "the lower one has the same recall and errs more";
+  EXPECT_EQ(metrics.at("threshold@recall=0.4/x").value, .9);
   const ScoredClass right{"x", {.9, .8}, {true, true}};
   EXPECT_EQ(metrics_of(right, {.recalls = {.5}}).at("threshold@recall=0.5/x").value, .8);
 }
 
 TEST(Thresholds, WithoutARowOfTheClassThereAreNone) {
-  const Named found =
+  const Named metrics =
       metrics_of({"x", {.9, .8}, {false, false}}, {.seeks_best = true, .precisions = {.5}, .recalls = {.5}});
-  for (const auto& [name, metric] : found) {
+  for (const auto& [name, metric] : metrics) {
     if (name == "accuracy") continue;
     EXPECT_FALSE(metric.value) << name;
     EXPECT_EQ(metric.note, name.starts_with("threshold@") ? "not defined: no row has the class" : "") << name;
   }
-  EXPECT_EQ(found.size(), 1u + 4 + 3 + 3);
+  EXPECT_EQ(metrics.size(), 1u + 4 + 3 + 3);
 }
 
 TEST(Thresholds, AreSoughtAnewInEverySample) {
@@ -101,7 +101,7 @@ TEST(Thresholds, OfRandomRowsAreThoseOfASearch) {
     }
     const double least = static_cast<double>(1 + random() % 20) / 20;
     const double beta = static_cast<double>(1 + random() % 4) / 2;
-    const Named found =
+    const Named metrics =
         metrics_of(scored, {.seeks_best = true, .beta = beta, .precisions = {least}, .recalls = {least}});
     double best_f = -1, best_recall = -1, best_precision = -1;
     const std::set<double> distinct(scored.scores.begin(), scored.scores.end());
@@ -120,9 +120,9 @@ TEST(Thresholds, OfRandomRowsAreThoseOfASearch) {
       if (recall >= least) best_precision = std::max(best_precision, precision);
     }
     const std::string f_name = with_beta("f_beta", beta);
-    EXPECT_NEAR(found.at(fmt::format("{0}@best_{0}/x", f_name)).value.value_or(-1), best_f, 1e-12) << round;
-    EXPECT_EQ(found.at(fmt::format("recall@precision={}/x", least)).value.value_or(-1), best_recall) << round;
-    EXPECT_EQ(found.at(fmt::format("precision@recall={}/x", least)).value.value_or(-1), best_precision) << round;
+    EXPECT_NEAR(metrics.at(fmt::format("{0}@best_{0}/x", f_name)).value.value_or(-1), best_f, 1e-12) << round;
+    EXPECT_EQ(metrics.at(fmt::format("recall@precision={}/x", least)).value.value_or(-1), best_recall) << round;
+    EXPECT_EQ(metrics.at(fmt::format("precision@recall={}/x", least)).value.value_or(-1), best_precision) << round;
   }
 }
 

@@ -54,26 +54,26 @@ TEST(VerbOptions, EveryWordOfAChoiceHasAMeaning) {
 }
 
 TEST(VerbOptions, ANumberMayBeAuto) {
-  Options given("eval");
-  EXPECT_EQ(EvalVerb(given).encoding.max_tokens.value, std::nullopt);
-  EXPECT_TRUE(EvalVerb(given).encoding.max_tokens.is_free());
-  given.set("max-tokens", "64", "flag");
-  EXPECT_EQ(EvalVerb(given).encoding.max_tokens.value, 64);
-  EXPECT_FALSE(EvalVerb(given).encoding.max_tokens.is_free());
-  given.set("max-tokens", "auto", "flag");
-  EXPECT_TRUE(EvalVerb(given).encoding.max_tokens.is_given());
-  EXPECT_TRUE(EvalVerb(given).encoding.max_tokens.is_free());
+  Options values("eval");
+  EXPECT_EQ(EvalVerb(values).encoding.max_tokens.value, std::nullopt);
+  EXPECT_TRUE(EvalVerb(values).encoding.max_tokens.is_free());
+  values.set("max-tokens", "64", "flag");
+  EXPECT_EQ(EvalVerb(values).encoding.max_tokens.value, 64);
+  EXPECT_FALSE(EvalVerb(values).encoding.max_tokens.is_free());
+  values.set("max-tokens", "auto", "flag");
+  EXPECT_TRUE(EvalVerb(values).encoding.max_tokens.is_given());
+  EXPECT_TRUE(EvalVerb(values).encoding.max_tokens.is_free());
 }
 
 TEST(VerbOptions, ValuesComeTypedAndWithTheirOrigin) {
-  Options given("qa");
-  given.set("max-tokens", "1024", "flag");
-  given.set("batch-tokens", "2k", "environment DEBERTA_BATCH_TOKENS");
-  given.set("no-answer-threshold", "-1.5", "flag");
-  given.set("offsets", "utf16", "flag");
-  given.set("input", std::vector<std::string>{"a", "b,c"}, "flag");
-  given.arguments = {"Who?", "Ada."};
-  const QaVerb options(given);
+  Options values("qa");
+  values.set("max-tokens", "1024", "flag");
+  values.set("batch-tokens", "2k", "environment DEBERTA_BATCH_TOKENS");
+  values.set("no-answer-threshold", "-1.5", "flag");
+  values.set("offsets", "utf16", "flag");
+  values.set("input", std::vector<std::string>{"a", "b,c"}, "flag");
+  values.arguments = {"Who?", "Ada."};
+  const QaVerb options(values);
   EXPECT_EQ(options.encoding.max_tokens.value, 1024);
   EXPECT_EQ(options.encoding.max_tokens.origin, "flag");
   EXPECT_EQ(options.encoding.batch_tokens, 2000);
@@ -84,7 +84,7 @@ TEST(VerbOptions, ValuesComeTypedAndWithTheirOrigin) {
   EXPECT_TRUE(options.no_answer_threshold.is_given());
   EXPECT_EQ(options.offsets, OffsetUnit::kUtf16);
   EXPECT_EQ(options.input, (std::vector<std::string>{"a", "b,c"}));
-  EXPECT_EQ(options.arguments, given.arguments);
+  EXPECT_EQ(options.arguments, values.arguments);
   EXPECT_FALSE(options.quiet);
 }
 

@@ -93,9 +93,9 @@ class TrainedInt8 : public testing::Test {
     write_safetensors(folder_.path("model.safetensors"), views);
   }
 
-  static size_t differing(const OutputComparison& found) { return found.answers - found.equal_answers; }
-  static void record(const char* what, const OutputComparison& found) {
-    RecordProperty(what, std::to_string(found.cosine) + ", differing " + std::to_string(differing(found)));
+  static size_t differing(const OutputComparison& comparison) { return comparison.answers - comparison.equal_answers; }
+  static void record(const char* what, const OutputComparison& comparison) {
+    RecordProperty(what, std::to_string(comparison.cosine) + ", differing " + std::to_string(differing(comparison)));
   }
   // Calibrated on texts of the training set, evaluated on those of the dev set.
   void expect_int8_answers_as_fp32() {
@@ -172,9 +172,9 @@ TEST(CalibratedHeads, TextsAndTokensAreCountedAndHavingNoneIsAnError) {
   const Checkpoint checkpoint = Checkpoint::open(folder.path());
   const Model model = load(folder.path(), Precision::kFp32);
   size_t heard = 0;
-  const Calibration made = calibrate(model, checkpoint, some_texts(), 0.5, [&](size_t texts) { heard = texts; });
-  EXPECT_EQ(made.texts, 5u);
-  EXPECT_EQ(made.tokens, 45u);
+  const Calibration calibration = calibrate(model, checkpoint, some_texts(), 0.5, [&](size_t texts) { heard = texts; });
+  EXPECT_EQ(calibration.texts, 5u);
+  EXPECT_EQ(calibration.tokens, 45u);
   EXPECT_EQ(heard, 5u);
   EXPECT_ERROR(calibrate(model, checkpoint, {}, 0.5, kUnheard), kInput, "expected texts, got none");
 }
@@ -185,9 +185,9 @@ TEST(CalibratedHeads, TheLastLayerIsCalibratedOnEveryToken) {
   write_tiny_model(folder.path(), tiny_config(), Head::kSequence);
   write_tiny_model(bare.path(), tiny_config(), Head::kNone);
   const auto last_of = [](const std::string& path) {
-    const Calibration made =
+    const Calibration calibration =
         calibrate(load(path, Precision::kFp32), Checkpoint::open(path), some_texts(), 0.5, kUnheard);
-    return made.of(1, CalibratedInput::kDown).reciprocal_K;
+    return calibration.of(1, CalibratedInput::kDown).reciprocal_K;
   };
   EXPECT_EQ(last_of(folder.path()), last_of(bare.path()));
 }

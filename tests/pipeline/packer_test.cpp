@@ -58,9 +58,9 @@ TEST(Packs, OfNothingAreNone) {
 }
 
 // Sequences that are made on demand, and how many of them are there: made, and not yet taken.
-class Made {
+class MadeSequences {
  public:
-  Made(size_t count, size_t tokens) : tokens_(tokens), ids_(tokens, 5), count_(count) {}
+  MadeSequences(size_t count, size_t tokens) : tokens_(tokens), ids_(tokens, 5), count_(count) {}
 
   SequencePlan plan() {
     SequencePlan plan;
@@ -91,14 +91,14 @@ class Made {
 TEST(SequencesOnDemand, AreThereForOnePackAtATime) {
   const test::TemporaryFolder folder;
   const Pipeline pipeline = test::tiny_pipeline(folder, Head::kNone, {}, 0);
-  Made made(100, 7);
-  SequencePlan plan = made.plan();
+  MadeSequences sequences(100, 7);
+  SequencePlan plan = sequences.plan();
   plan.layer = 1;
   run_plan(pipeline.model, plan, 30);
-  EXPECT_EQ(made.most(), 4u) << "30 tokens hold four of 7";
-  EXPECT_EQ(made.taken(), 100u);
-  EXPECT_TRUE(std::ranges::is_sorted(made.order())) << "each of them once, in order";
-  EXPECT_EQ(made.order().size(), 100u);
+  EXPECT_EQ(sequences.most(), 4u) << "30 tokens hold four of 7";
+  EXPECT_EQ(sequences.taken(), 100u);
+  EXPECT_TRUE(std::ranges::is_sorted(sequences.order())) << "each of them once, in order";
+  EXPECT_EQ(sequences.order().size(), 100u);
 }
 
 TEST(SequencesOnDemand, OfALanguageModelAreThereInSmallPacks) {
@@ -106,25 +106,25 @@ TEST(SequencesOnDemand, OfALanguageModelAreThereInSmallPacks) {
   ModelConfig config = test::tiny_config();
   config.max_position_embeddings = 100;
   const Pipeline pipeline = test::tiny_pipeline(folder, config, Head::kMaskedLm, 0);
-  Made made(100, 100);
-  SequencePlan plan = made.plan();
+  MadeSequences sequences(100, 100);
+  SequencePlan plan = sequences.plan();
   const std::vector<size_t> row{3};
   plan.rows = [&](size_t) { return std::span(row); };
   run_plan(pipeline.model, plan, 1000000);
-  EXPECT_EQ(made.most(), kMaskedPackTokens / 100);
-  EXPECT_EQ(made.taken(), 100u);
+  EXPECT_EQ(sequences.most(), kMaskedPackTokens / 100);
+  EXPECT_EQ(sequences.taken(), 100u);
 }
 
 TEST(SequencesOnDemand, AreThereInPacksAsSmallAsTheirPlanSays) {
   const test::TemporaryFolder folder;
   const Pipeline pipeline = test::tiny_pipeline(folder, Head::kNone, {}, 0);
-  Made made(20, 7);
-  SequencePlan plan = made.plan();
+  MadeSequences sequences(20, 7);
+  SequencePlan plan = sequences.plan();
   plan.layer = 1;
   plan.most_in_pack = 3;
   run_plan(pipeline.model, plan, 1000);
-  EXPECT_EQ(made.most(), 3u);
-  EXPECT_EQ(made.taken(), 20u);
+  EXPECT_EQ(sequences.most(), 3u);
+  EXPECT_EQ(sequences.taken(), 20u);
 }
 
 }  // namespace

@@ -57,15 +57,15 @@ void run_mixed(const Model& model, const SequencePlan& a, const SequencePlan& b)
 }
 
 template <class Answer, class ToText>
-void expect_same(const Pipeline& pipeline, const Planned<Answer>& one, const std::vector<Answer>& expected_one,
+void expect_same(const Pipeline& pipeline, const Planned<Answer>& first, const std::vector<Answer>& expected_one,
                  const Planned<Answer>& other, const std::vector<Answer>& expected_other, const ToText& to_text) {
-  ASSERT_GT(one.plan.sequences.size() + other.plan.sequences.size(), 3u);
-  run_mixed(pipeline.model, one.plan, other.plan);
-  const std::vector<Answer> ones = one.finish(), others = other.finish();
+  ASSERT_GT(first.plan.sequences.size() + other.plan.sequences.size(), 3u);
+  run_mixed(pipeline.model, first.plan, other.plan);
+  const std::vector<Answer> ones = first.finish(), other_answers = other.finish();
   ASSERT_EQ(ones.size(), expected_one.size());
-  ASSERT_EQ(others.size(), expected_other.size());
+  ASSERT_EQ(other_answers.size(), expected_other.size());
   for (size_t i = 0; i < ones.size(); ++i) EXPECT_EQ(to_text(ones[i]), to_text(expected_one[i]));
-  for (size_t i = 0; i < others.size(); ++i) EXPECT_EQ(to_text(others[i]), to_text(expected_other[i]));
+  for (size_t i = 0; i < other_answers.size(); ++i) EXPECT_EQ(to_text(other_answers[i]), to_text(expected_other[i]));
 }
 
 std::string json_text(JsonObject object) {
@@ -90,11 +90,11 @@ TEST_F(Plans, LabelsWithWindowsBesideOthers) {
 
 TEST_F(Plans, CandidatesOfSeveralTexts) {
   const Pipeline pipeline = make(Head::kSequence, 3);
-  ZeroShotOptions one, other;
-  one.labels = {"sports", "politics"};
+  ZeroShotOptions first, other;
+  first.labels = {"sports", "politics"};
   other.labels = {"red", "green", "blue"};
   other.is_multi_label = true;
-  expect_same(pipeline, plan_zero_shot(pipeline, kMore, one), zero_shot(pipeline, kMore, one),
+  expect_same(pipeline, plan_zero_shot(pipeline, kMore, first), zero_shot(pipeline, kMore, first),
               plan_zero_shot(pipeline, kMore, other), zero_shot(pipeline, kMore, other),
               [](const ZeroShotAnswer& answer) { return json_text(to_json(answer, "text")); });
 }
@@ -171,9 +171,9 @@ TEST_F(Plans, MaskedCopiesOfTexts) {
   const Pipeline pipeline = make_masked();
   EncodingRules small;
   small.batch_tokens = 16;
-  const std::vector<TextInput> others(kTexts.rbegin(), kTexts.rend());
+  const std::vector<TextInput> reversed(kTexts.rbegin(), kTexts.rend());
   expect_same(pipeline, plan_score(pipeline, kTexts, {}), score_text(pipeline, kTexts, small),
-              plan_score(pipeline, others, {}), score_text(pipeline, others, {}), score_text_of);
+              plan_score(pipeline, reversed, {}), score_text(pipeline, reversed, {}), score_text_of);
 }
 
 // A copy by itself, with the token masked that it is for.

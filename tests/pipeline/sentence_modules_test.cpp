@@ -208,7 +208,7 @@ TEST_F(SentenceModulesTest, ADenseLayerHasNoTensorThatNothingReads) {
   EXPECT_ERROR(load(), kTensors, "1 tensor missing: residual.weight");
 }
 
-// Its folder says nothing about vectors, so the library takes the mean.
+// The folder says nothing about vectors, so the library takes the mean.
 TEST_F(SentenceModulesTest, ACrossEncoderHasItsActivationAndNoModules) {
   write("modules.json", std::string("[") + kTransformer + "]");
   write("sentence_bert_config.json", R"({"module_output_name": "scores", "max_seq_length": 1000000000000})");

@@ -272,11 +272,11 @@ TEST_F(TaskHeads, RerankOrdersDocumentsByLogitAndKeepsTheirIndices) {
     EXPECT_NEAR(document.score, 1 / (1 + std::exp(-double{document.logit})), 1e-6);
     EXPECT_GE(answer.documents[i > 0 ? i - 1 : 0].logit, document.logit);
   }
-  const auto place = [&](size_t index) {
+  const auto rank_of = [&](size_t index) {
     return std::find_if(answer.documents.begin(), answer.documents.end(),
                         [&](const auto& d) { return d.index == index; });
   };
-  EXPECT_LT(place(0), place(3));  // equal texts stay in their order
+  EXPECT_LT(rank_of(0), rank_of(3));  // equal texts stay in their order
   RankOptions two;
   two.top_n = 2;
   EXPECT_EQ(rerank(pipeline, {&input, 1}, two).at(0).documents.size(), 2u);
@@ -358,8 +358,8 @@ TEST_F(TaskHeads, ChooseReadsNoAndYesByTheirNames) {
 }
 
 TEST_F(TaskHeads, ChooseNeedsChoicesAndAHeadForThem) {
-  const std::vector<std::string> one{"wet"};
-  const TextInput input{"x", "y", one};
+  const std::vector<std::string> single{"wet"};
+  const TextInput input{"x", "y", single};
   EXPECT_ERROR(choose(make(Head::kSequence, {"score"}, 1), {&input, 1}), kInput,
                "choices: expected at least two, got 1");
   EXPECT_ERROR(choose(entailment(), {}), kTask, "got 3");
@@ -376,11 +376,11 @@ TEST_F(TaskHeads, AnAnswerStandsAtItsPlaceInTheContext) {
   const QuestionAnswer answer = qa(pipeline, {&input, 1}, options).at(0);
   EXPECT_GT(answer.windows, 3u);
   ASSERT_EQ(answer.answers.size(), 5u);
-  for (const SpanAnswer& one : answer.answers) {
-    EXPECT_EQ(context.substr(one.bytes.begin, one.bytes.end - one.bytes.begin), one.text);
-    EXPECT_LE(one.bytes.end - one.bytes.begin, one.bytes.end);
-    EXPECT_TRUE(one.bytes.begin == 0 || context[one.bytes.begin - 1] == ' ') << one.text;
-    EXPECT_EQ(one.chars.begin + (one.bytes.begin > 4 ? 1u : 0u), one.bytes.begin);
+  for (const SpanAnswer& span : answer.answers) {
+    EXPECT_EQ(context.substr(span.bytes.begin, span.bytes.end - span.bytes.begin), span.text);
+    EXPECT_LE(span.bytes.end - span.bytes.begin, span.bytes.end);
+    EXPECT_TRUE(span.bytes.begin == 0 || context[span.bytes.begin - 1] == ' ') << span.text;
+    EXPECT_EQ(span.chars.begin + (span.bytes.begin > 4 ? 1u : 0u), span.bytes.begin);
   }
   EXPECT_TRUE(std::is_sorted(answer.answers.begin(), answer.answers.end(),
                              [](const SpanAnswer& a, const SpanAnswer& b) { return a.score > b.score; }));

@@ -48,7 +48,7 @@ TEST(AnswerWriter, AllThatRowsHaveAreTheFirstColumns) {
   EXPECT_ERROR(writer.answer(row_of(3, {{"id", "c"}, {"new", 1}}), {{}, {{"x"}}}), kInput, "got also \"new\"");
   writer.finish();
   EXPECT_EQ(out.text, "id\ttext\tword\n\t\t!error in:1: no\na\tb\tx\n");
-  // Of a table all columns are known, also where its first row is bad or leaves some out.
+  // All columns of a table are known, even where its first row is bad or leaves some out.
   Memory table;
   AnswerWriter known({.format = Format::kCsv, .columns = {"word"}, .keeps_all = true}, table);
   Row bad = row_of(1), good = row_of(2, {{"text", "b"}});

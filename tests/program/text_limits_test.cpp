@@ -13,7 +13,7 @@ class TextLimitsTest : public testing::Test {
  protected:
   void settings(const std::string& text) { test::write_text(files_.path("tokenizer_config.json"), text); }
   void config(const std::string& text) { test::write_text(files_.path("config.json"), text); }
-  // The encoding of `verb` with this folder's model, with one option given.
+  // The encoding of `verb` with this folder's model and one option.
   EncodingSettings limited(const std::string& verb, const std::string& option = "", const std::string& value = "") {
     Options options(verb);
     if (!option.empty()) options.set(option, value, "flag");

@@ -1,4 +1,4 @@
-// What a first line looks like where nothing else says the form: read as text, and told.
+// What a first line looks like where nothing else determines the form: it is read as text, and reported.
 #include "rows/find_form.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 namespace deberta::find_form_test {
 namespace {
 
-// The form that is told for texts named `text`; empty: nothing is.
-std::string told(const std::string& line, bool has_conll = false) {
+// The form that is reported for texts named `text`; empty: none is.
+std::string reported(const std::string& line, bool has_conll = false) {
   std::string form;
   const FormRules rules{.has_conll = has_conll,
                         .on_guess = [&](const FormGuess& guess) { form = to_string(guess.form); }};
@@ -24,20 +24,20 @@ std::string told(const std::string& line, bool has_conll = false) {
 TEST(FindForm, HeadersOfTablesAreTold) {
   for (const char* header :
        {"id,text", "Text,id", "\"text\",\"id\"", "id;text", "\"id\";\"Text\"", "text;id\r", "sep=;"})
-    EXPECT_EQ(told(header), "csv") << header;
-  EXPECT_EQ(told("id\ttext"), "tsv");
+    EXPECT_EQ(reported(header), "csv") << header;
+  EXPECT_EQ(reported("id\ttext"), "tsv");
   for (const char* text : {"text", "a text; or another", "context, really", "sep=;;", "sep=", ";", ""})
-    EXPECT_EQ(told(text), "") << text;
+    EXPECT_EQ(reported(text), "") << text;
 }
 
 TEST(FindForm, WordsWithTheirTagsAreToldWhereTheyCanBeRead) {
   for (const char* line :
        {"-DOCSTART- -X- -X- O", "Ada B-PER", "Ada NNP I-NP I-PER", "the\tO", "Rome S-LOC\r", "a  L-X "}) {
-    EXPECT_EQ(told(line, true), "conll") << line;
-    EXPECT_EQ(told(line), "") << line;
+    EXPECT_EQ(reported(line, true), "conll") << line;
+    EXPECT_EQ(reported(line), "") << line;
   }
   for (const char* text : {"O", "B-PER", "  O", "plan B", "type A-B", "blood group O-", "Ada Lovelace", ""})
-    EXPECT_EQ(told(text, true), "") << text;
+    EXPECT_EQ(reported(text, true), "") << text;
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ std::string refused(const std::string& text, const std::string& name, const RowR
     }
   } catch (const Error& error) {
     std::string what = error.what();
-    const size_t place = what.find(folder.path(""));
-    return place == what.npos ? what : what.erase(place, folder.path("").size());
+    const size_t position = what.find(folder.path(""));
+    return position == what.npos ? what : what.erase(position, folder.path("").size());
   }
   return "";
 }
@@ -62,7 +62,8 @@ TEST(RowFields, NamesThatDoNotFitTheRowsAreTheArgumentsFault) {
             "fields: expected rows with columns or keys, got lines of text from a.txt; name their format with form");
   EXPECT_EQ(refused("a,b\n", "a.csv", {.fields = {.shape = kText, .fields = {"a", "b"}}}),
             "fields: expected these names (text), got 2");
-  const RowShape either{.names = {"text", "text_pair"}, .needs_all = true, .others = {{"premise", "hypothesis"}}};
+  const RowShape either{
+      .names = {"text", "text_pair"}, .needs_all = true, .published_names = {{"premise", "hypothesis"}}};
   EXPECT_EQ(refused("text,text_pair,premise,hypothesis\n", "a.csv", {.fields = {.shape = either}}),
             "a.csv: expected one pair of texts, got text,text_pair and premise,hypothesis; name them with fields");
 }

@@ -30,35 +30,35 @@ class Counts : public testing::Test {
 };
 
 TEST_F(Counts, OfAFilledTextAreItsOwnTokens) {
-  const Answering made = ask("fill-mask", R"({"inputs": "a [MASK]"})");
-  EXPECT_EQ(made.tokens, made.plan->sequences.encodings().front().size());
-  EXPECT_EQ(made.plan_bytes, made.tokens * kHeldTokenBytes);
+  const Answering reply = ask("fill-mask", R"({"inputs": "a [MASK]"})");
+  EXPECT_EQ(reply.tokens, reply.plan->sequences.encodings().front().size());
+  EXPECT_EQ(reply.plan_bytes, reply.tokens * kHeldTokenBytes);
 }
 
 TEST_F(Counts, OfAScoredTextAreThoseOfItsMaskedCopies) {
   const size_t tokens = encode("a house of cards").size(), copies = tokens - 2;
-  const Answering made = ask("text-scoring", R"({"inputs": "a house of cards"})");
-  EXPECT_EQ(made.items, 1u);
-  EXPECT_EQ(made.tokens, copies * tokens);
-  EXPECT_EQ(made.plan_bytes, tokens * kHeldTokenBytes + copies * kMadeSequenceBytes) << "the copies are not there";
+  const Answering reply = ask("text-scoring", R"({"inputs": "a house of cards"})");
+  EXPECT_EQ(reply.items, 1u);
+  EXPECT_EQ(reply.tokens, copies * tokens);
+  EXPECT_EQ(reply.plan_bytes, tokens * kHeldTokenBytes + copies * kMadeSequenceBytes) << "the copies are not there";
   const Answering two = ask("text-scoring", R"({"inputs": ["a house of cards", "a house of cards"]})");
-  EXPECT_EQ(two.tokens, 2 * made.tokens);
-  EXPECT_EQ(two.plan_bytes, 2 * made.plan_bytes);
+  EXPECT_EQ(two.tokens, 2 * reply.tokens);
+  EXPECT_EQ(two.plan_bytes, 2 * reply.plan_bytes);
 }
 
 TEST_F(Counts, OfAScoredTextThatIsCutAreThoseOfTheTextAlone) {
   std::string text;
   for (int i = 0; i < 30; ++i) text += "word ";
-  const Answering made = ask("text-scoring", "{\"inputs\": [\"" + text + "\", \"so\"]}");
-  EXPECT_EQ(made.cut_inputs, 1u);
-  EXPECT_EQ(made.cut_tokens, encode(text).size() - model_.max_input_length);
+  const Answering reply = ask("text-scoring", "{\"inputs\": [\"" + text + "\", \"so\"]}");
+  EXPECT_EQ(reply.cut_inputs, 1u);
+  EXPECT_EQ(reply.cut_tokens, encode(text).size() - model_.max_input_length);
 }
 
 TEST_F(Counts, OfAnswersAreNoLessThanTheirBytes) {
   for (const char* more : {"", R"(, "parameters": {"tokens": true})"}) {
-    const Answering made = ask("text-scoring", std::string(R"({"inputs": "a house of cards")") + more + "}");
-    run_plan(model_.pipeline.model, *made.plan, 100);
-    EXPECT_LE(made.respond().body.size(), made.answer_bytes) << more;
+    const Answering reply = ask("text-scoring", std::string(R"({"inputs": "a house of cards")") + more + "}");
+    run_plan(model_.pipeline.model, *reply.plan, 100);
+    EXPECT_LE(reply.respond().body.size(), reply.answer_bytes) << more;
   }
 }
 
@@ -66,11 +66,11 @@ TEST_F(Counts, AScoreSaysWhatTheProgramSays) {
   const std::string text = "a house of cards";
   const TextInput input{text};
   const TextScoreAnswer expected = score_text(model_.pipeline, {&input, 1}).at(0);
-  const Answering made = ask("text-scoring", R"({"inputs": ["a house of cards"], "parameters": {"tokens": true}})");
-  run_plan(model_.pipeline.model, *made.plan, 100);
+  const Answering reply = ask("text-scoring", R"({"inputs": ["a house of cards"], "parameters": {"tokens": true}})");
+  run_plan(model_.pipeline.model, *reply.plan, 100);
   JsonObject object = to_json(expected);
   object.emplace_back("tokens", to_json(expected.pieces, text, OffsetUnit::kChars, model_.pipeline.tokenizer));
-  EXPECT_EQ(made.respond().body, Json(JsonArray{std::move(object)}).dump());
+  EXPECT_EQ(reply.respond().body, Json(JsonArray{std::move(object)}).dump());
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ RequestId put(BatchQueue& queue, const RequestInfo& info, const std::vector<size
 std::vector<RequestId> run_one(BatchQueue& queue, int64_t now = 0) {
   std::vector<RequestId> late, ran;
   const BatchQueue::Batch batch = queue.next_batch(now, late);
-  for (const QueuedSequence& one : batch.sequences) ran.push_back(one.request);
+  for (const QueuedSequence& sequence : batch.sequences) ran.push_back(sequence.request);
   queue.finish(batch, static_cast<int64_t>(batch.work));
   return ran;
 }
@@ -90,8 +90,8 @@ TEST(BatchQueue, AClientLeavesHalfOfTheTokensToOthers) {
   put(queue, from("a"), {30});
   put(queue, from("a"), {20});
   const auto third = queue.admit(from("a"), 0);
-  const size_t one[] = {1};
-  EXPECT_FALSE(queue.add(*third, one, 0));
+  const size_t single[] = {1};
+  EXPECT_FALSE(queue.add(*third, single, 0));
   put(queue, from("b"), {50});
   while (!run_one(queue).empty()) continue;
   put(queue, from("a"), {60, 40});  // by itself
@@ -259,7 +259,7 @@ TEST(BatchQueue, ACancelledRequestLeavesAtOnceWhatRunsIsNotWanted) {
   const BatchQueue::Batch batch = queue.next_batch(0, late);
   queue.cancel(gone);
   EXPECT_EQ(queue.gauges().sequences, 0u);
-  EXPECT_EQ(queue.gauges().tokens, 100u);  // of those that run
+  EXPECT_EQ(queue.gauges().tokens, 100u);  // tokens of those that run
   EXPECT_EQ(queue.finish(batch, 100), std::vector<bool>(10, false));
   queue.cancel(gone);
   queue.cancel(12345);
@@ -314,7 +314,7 @@ TEST(BatchQueue, NothingLeaksInAMillionRandomSteps) {
         if (!admitted.empty()) {
           const RequestId id = any_of(admitted);
           std::vector<size_t> tokens(random.below(6));
-          for (size_t& one : tokens) one = 1 + random.below(150);
+          for (size_t& count : tokens) count = 1 + random.below(150);
           admitted.erase(id);
           if (queue.add(id, tokens, random.below(2)) && !tokens.empty()) open[id] = tokens.size();
         }

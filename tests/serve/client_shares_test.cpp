@@ -26,7 +26,7 @@ TEST(ClientShares, OneClientIsHeldToItsLimitAndOthersAreNot) {
   const auto second = shares.take("a", "", 40);
   const auto other = shares.take("b", "", 100);
   EXPECT_EQ(shares.bytes(), 200u);
-  EXPECT_EQ(code_of([&] { shares.take("c", "", 51); }), "overloaded");  // of all
+  EXPECT_EQ(code_of([&] { shares.take("c", "", 51); }), "overloaded");  // the limit of all clients
   const auto last = shares.take("c", "", 50);
   EXPECT_EQ(shares.bytes(), 250u);
 }
@@ -41,7 +41,7 @@ TEST(ClientShares, WhatNeverFitsIsNotToldToComeAgain) {
 
 TEST(ClientShares, ARequestThatGrowsKeepsWhatItHadWhereThereIsNoRoom) {
   ClientShares shares({.client_bytes = 100, .all_bytes = 1000});
-  auto one = shares.take("a", "", 60);
+  auto share = shares.take("a", "", 60);
   const auto two = shares.take("a", "", 30);
   EXPECT_EQ(code_of([&] { two->resize(50); }), "overloaded");
   EXPECT_EQ(shares.bytes(), 90u);
@@ -49,7 +49,7 @@ TEST(ClientShares, ARequestThatGrowsKeepsWhatItHadWhereThereIsNoRoom) {
   EXPECT_EQ(shares.bytes(), 100u);
   two->resize(5);
   EXPECT_EQ(shares.bytes(), 65u);
-  one.reset();
+  share.reset();
   EXPECT_EQ(shares.bytes(), 5u);
   EXPECT_EQ(shares.returned(), 35u + 60u);
   two->resize(100);

@@ -10,9 +10,9 @@
 namespace deberta::serve::model_set_test {
 namespace {
 
-std::shared_ptr<Served> open_tiny(const ModelPlace& place) {
+std::shared_ptr<Served> open_tiny(const ModelSource& source) {
   auto served = std::make_shared<Served>(Served{
-      .model = {.name = place.name, .path = place.path, .pipeline = open_pipeline(place.path)}, .worker = nullptr});
+      .model = {.name = source.name, .path = source.path, .pipeline = open_pipeline(source.path)}, .worker = nullptr});
   const Model& model = served->model.pipeline.model;
   served->worker =
       std::make_unique<ModelWorker>(QueueLimits(), [&model](uint64_t, std::span<const PlannedSequence> pack,
@@ -26,7 +26,7 @@ ApiCode code_of(const std::function<void()>& act) {
   } catch (const ApiError& error) {
     return error.code;
   }
-  return ApiCode::kBadRequest;  // which nothing here throws
+  return ApiCode::kBadRequest;  // nothing here throws it
 }
 
 class ModelSets : public testing::Test {
@@ -54,7 +54,7 @@ TEST_F(ModelSets, SayThatAModelIsLoadingUntilItIsOpen) {
   EXPECT_EQ(refusal_of(set), "");
   EXPECT_EQ(set.find("a")->model.name, "a");
   EXPECT_EQ(set.open_ones().size(), 2u);
-  EXPECT_EQ(code_of([&] { set.find(""); }), ApiCode::kModelNotFound);  // which of the two?
+  EXPECT_EQ(code_of([&] { set.find(""); }), ApiCode::kModelNotFound);  // either of the two could be meant
 }
 
 TEST_F(ModelSets, KeepWhatARequestHoldsUntilItLetsGo) {
@@ -66,7 +66,7 @@ TEST_F(ModelSets, KeepWhatARequestHoldsUntilItLetsGo) {
   set.close_unused();
   EXPECT_FALSE(first.expired());
   held = nullptr;
-  EXPECT_FALSE(first.expired());  // nobody but the thread that closes models ends one
+  EXPECT_FALSE(first.expired());  // only the thread that closes models destroys one
   set.close_unused();
   EXPECT_TRUE(first.expired());
 }
@@ -85,9 +85,9 @@ TEST_F(ModelSets, AreReadyWithoutWhatWasUnloaded) {
 
 TEST_F(ModelSets, LeaveTheOldModelWhereTheNewOneFails) {
   bool fails = false;
-  ModelSet odd({{"a", tiny}}, [&](const ModelPlace& place) {
-    if (fails) throw Error(ErrorCode::kFileNotFound, place.path, "gone");
-    return open_tiny(place);
+  ModelSet odd({{"a", tiny}}, [&](const ModelSource& source) {
+    if (fails) throw Error(ErrorCode::kFileNotFound, source.path, "gone");
+    return open_tiny(source);
   });
   odd.open_all();
   const std::shared_ptr<Served> old = odd.find("");

@@ -28,7 +28,7 @@ struct Texts {
   std::vector<std::atomic<int>> taken;
 
   explicit Texts(const std::vector<std::vector<int32_t>>& ids) : taken(ids.size()) {
-    for (const std::vector<int32_t>& one : ids) encodings.emplace_back().ids = one;
+    for (const std::vector<int32_t>& text : ids) encodings.emplace_back().ids = text;
   }
 };
 
@@ -49,10 +49,11 @@ class StandIn {
         arrived_.notify_all();
         changed_.wait(lock, [this] { return !is_held_; });
       }
-      for (const PlannedSequence& one : pack) {
-        if (one.plan->sequences.encodings()[one.sequence].ids.front() == -1) throw std::runtime_error("not finite");
+      for (const PlannedSequence& planned : pack) {
+        if (planned.plan->sequences.encodings()[planned.sequence].ids.front() == -1)
+          throw std::runtime_error("not finite");
       }
-      for (const PlannedSequence& one : pack) one.plan->take(one.sequence, {});
+      for (const PlannedSequence& planned : pack) planned.plan->take(planned.sequence, {});
     };
   }
   void hold() {

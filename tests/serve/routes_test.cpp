@@ -11,7 +11,7 @@
 namespace deberta::serve::routes_test {
 namespace {
 
-std::string found(std::string_view method, std::string_view path) {
+std::string description(std::string_view method, std::string_view path) {
   try {
     const RouteMatch match = match_route(method, path);
     return std::string(match.route->path) + " " + match.model + " " + match.task;
@@ -21,15 +21,16 @@ std::string found(std::string_view method, std::string_view path) {
 }
 
 TEST(Routes, AreFoundByMethodAndPath) {
-  EXPECT_EQ(found("POST", "/predict"), "/predict  ");
-  EXPECT_EQ(found("POST", "/"), "/  ");
-  EXPECT_EQ(found("HEAD", "/info"), "/info  ");
-  EXPECT_EQ(found("POST", "/models/a"), "/models/{model} a ");
-  EXPECT_EQ(found("POST", "/models/org/name"), "/models/{model} org/name ");
-  EXPECT_EQ(found("POST", "/models/org%2Fname"), "/models/{model} org/name ");
-  EXPECT_EQ(found("POST", "/models/org%2fname/pipeline/ner"), "/models/{model}/pipeline/{task} org/name ner");
-  EXPECT_EQ(found("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
-  EXPECT_EQ(found("POST", "/models/org/name/pipeline/fill-mask"), "/models/{model}/pipeline/{task} org/name fill-mask");
+  EXPECT_EQ(description("POST", "/predict"), "/predict  ");
+  EXPECT_EQ(description("POST", "/"), "/  ");
+  EXPECT_EQ(description("HEAD", "/info"), "/info  ");
+  EXPECT_EQ(description("POST", "/models/a"), "/models/{model} a ");
+  EXPECT_EQ(description("POST", "/models/org/name"), "/models/{model} org/name ");
+  EXPECT_EQ(description("POST", "/models/org%2Fname"), "/models/{model} org/name ");
+  EXPECT_EQ(description("POST", "/models/org%2fname/pipeline/ner"), "/models/{model}/pipeline/{task} org/name ner");
+  EXPECT_EQ(description("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
+  EXPECT_EQ(description("POST", "/models/org/name/pipeline/fill-mask"),
+            "/models/{model}/pipeline/{task} org/name fill-mask");
 }
 
 TEST(Routes, HaveATaskForEveryHeadAndForEveryUseThatTheHubLists) {
@@ -46,9 +47,9 @@ TEST(Routes, OtherPathsAndMethodsAreNone) {
        {"/predict/", "//predict", "/Predict", "/predict/x", "/models", "/models/", "/models//x", "/models/../x",
         "/models/a%2fb%2fc", "/models/a/b%2fc", "/models/%2fb", "/models/a%2f", "/models/a%2f..", "/models/a%252fb",
         "/models%2fa", "/models/a%5cb", "/models/a/b/c", "/models/a b", "/v1"})
-    EXPECT_EQ(found("POST", path), "not_found") << path;
-  EXPECT_EQ(found("GET", "/predict"), "method");
-  EXPECT_EQ(found("DELETE", "/info"), "method");
+    EXPECT_EQ(description("POST", path), "not_found") << path;
+  EXPECT_EQ(description("GET", "/predict"), "method");
+  EXPECT_EQ(description("DELETE", "/info"), "method");
   EXPECT_EQ(dialect_of("/v2/nothing"), Dialect::kKserve);
   EXPECT_EQ(dialect_of("/v1/nothing"), Dialect::kOpenAi);
   EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");

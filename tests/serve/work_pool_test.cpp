@@ -11,7 +11,7 @@
 namespace deberta::serve::work_pool_test {
 namespace {
 
-// What ran, in order; jobs that wait until they are told to go on.
+// What ran, in order; jobs that wait until they are released.
 class Record {
  public:
   void add(const std::string& name) {

@@ -13,14 +13,14 @@ std::string numbers(const std::vector<int64_t>& values) {
 }
 
 // A zip file with the given value under the single name "a", and the storage "0" of six floats.
-std::string one(const std::string& value) {
+std::string zip_of(const std::string& value) {
   return zip_bin(pickle(push_state_dict({{"a", value}})), {{"0", six_floats()}});
 }
 std::string with_storage(const StorageId& id) {
-  return one(push_tensor({.storage = push_storage(id)}));
+  return zip_of(push_tensor({.storage = push_storage(id)}));
 }
 std::string with_layout(int64_t offset, const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
-  return one(push_tensor({.offset = push_number(offset), .shape = numbers(shape), .strides = numbers(strides)}));
+  return zip_of(push_tensor({.offset = push_number(offset), .shape = numbers(shape), .strides = numbers(strides)}));
 }
 std::string named(const std::string& name) {
   return zip_bin(pickle(push_state_dict({{name, push_tensor({})}})), {{"0", six_floats()}});
@@ -48,9 +48,9 @@ void add_containers(std::vector<BadFile>& files) {
   files.push_back({"format of another time", with_part("r/version", "11\n"), "version: expected 1 to 10, got \"11\""});
   files.push_back({"format is text", with_part("r/version", "three"), "version: expected 1 to 10, got \"three\""});
   files.push_back({"format 0", with_part("r/.data/version", "0"), ".data/version: expected 1 to 10"});
-  files.push_back({"damaged storage", patched(one(push_tensor({})), one(push_tensor({})).find(six_floats()), "x"),
+  files.push_back({"damaged storage", patched(zip_of(push_tensor({})), zip_of(push_tensor({})).find(six_floats()), "x"),
                    "archive/data/0\": CRC-32: expected"});
-  files.push_back({"damaged pickle", patched(one(push_tensor({})), one(push_tensor({})).find("_rebuild"), "x"),
+  files.push_back({"damaged pickle", patched(zip_of(push_tensor({})), zip_of(push_tensor({})).find("_rebuild"), "x"),
                    "archive/data.pkl\": CRC-32: expected"});
   files.push_back({"pickle above 64 MB", zip_bin(std::string((64 << 20) + 1, '\0'), {}),
                    "data.pkl: expected at most 67108864 bytes, got 67108865"});
@@ -86,29 +86,29 @@ void add_storages(std::vector<BadFile>& files) {
 
 void add_tensors(std::vector<BadFile>& files) {
   const std::string form = "expected a storage, an offset, a shape, strides, a bool and no hooks";
-  files.push_back({"storage is text", one(push_tensor({.storage = push_text("0")})), form});
-  files.push_back({"offset is text", one(push_tensor({.offset = push_text("0")})), form});
-  files.push_back({"shape is a list", one(push_tensor({.shape = "]"})), form});
-  files.push_back({"strides are a list", one(push_tensor({.strides = "]"})), form});
-  files.push_back({"requires_grad is a number", one(push_tensor({.requires_grad = "K\x01"})), form});
-  files.push_back({"hooks", one(push_tensor({.hooks = push_empty_ordered_dict() + "K\x01K\x02s"})), form});
-  files.push_back({"hooks are a list", one(push_tensor({.hooks = "]"})), form});
-  files.push_back({"a seventh argument", one(push_tensor({.rest = "}"})), form});
-  files.push_back({"parameter of a number", one(push_parameter("K\x01")), "expected a parameter of a tensor"});
+  files.push_back({"storage is text", zip_of(push_tensor({.storage = push_text("0")})), form});
+  files.push_back({"offset is text", zip_of(push_tensor({.offset = push_text("0")})), form});
+  files.push_back({"shape is a list", zip_of(push_tensor({.shape = "]"})), form});
+  files.push_back({"strides are a list", zip_of(push_tensor({.strides = "]"})), form});
+  files.push_back({"requires_grad is a number", zip_of(push_tensor({.requires_grad = "K\x01"})), form});
+  files.push_back({"hooks", zip_of(push_tensor({.hooks = push_empty_ordered_dict() + "K\x01K\x02s"})), form});
+  files.push_back({"hooks are a list", zip_of(push_tensor({.hooks = "]"})), form});
+  files.push_back({"a seventh argument", zip_of(push_tensor({.rest = "}"})), form});
+  files.push_back({"parameter of a number", zip_of(push_parameter("K\x01")), "expected a parameter of a tensor"});
   const std::string parameter = push_global("torch._utils", "_rebuild_parameter");
   files.push_back({"parameter with a number",
-                   one(parameter + push_tuple({push_tensor({}), "K\x01", push_empty_ordered_dict()}) + "R"),
+                   zip_of(parameter + push_tuple({push_tensor({}), "K\x01", push_empty_ordered_dict()}) + "R"),
                    "expected a parameter of a tensor"});
   files.push_back(
       {"parameter with hooks",
-       one(parameter + push_tuple({push_tensor({}), "\x88", push_empty_ordered_dict() + "K\x01K\x02s"}) + "R"),
+       zip_of(parameter + push_tuple({push_tensor({}), "\x88", push_empty_ordered_dict() + "K\x01K\x02s"}) + "R"),
        "expected a parameter of a tensor"});
-  files.push_back({"parameter of two", one(parameter + push_tuple({push_tensor({}), "\x88"}) + "R"),
+  files.push_back({"parameter of two", zip_of(parameter + push_tuple({push_tensor({}), "\x88"}) + "R"),
                    "expected a parameter of a tensor"});
   files.push_back(
-      {"value is a number", one("K\x01"), "expected tensors by name, got none; the first entry is \"a\" (integer)"});
-  files.push_back({"value is a storage", one(push_storage({})), "expected a tensor, got a storage"});
-  files.push_back({"value is a state dict", one(push_state_dict({{"b", push_tensor({})}})),
+      {"value is a number", zip_of("K\x01"), "expected tensors by name, got none; the first entry is \"a\" (integer)"});
+  files.push_back({"value is a storage", zip_of(push_storage({})), "expected a tensor, got a storage"});
+  files.push_back({"value is a state dict", zip_of(push_state_dict({{"b", push_tensor({})}})),
                    "got them inside \"a\" (OrderedDict): the state of a training"});
   files.push_back({"offset negative", with_layout(-1, {2, 3}, {3, 1}), "offset: expected at least 0, got -1"});
   files.push_back({"offset past the storage", with_layout(1, {2, 3}, {3, 1}), "within the 6 elements of the storage"});
@@ -122,7 +122,7 @@ void add_tensors(std::vector<BadFile>& files) {
   files.push_back({"one element six million times", with_layout(0, {1000, 6000}, {0, 0}), "at most the 6 elements"});
   files.push_back({"dimension negative", with_layout(0, {-2, 3}, {3, 1}), "shape: expected integers from 0"});
   files.push_back(
-      {"dimension is text", one(push_tensor({.shape = push_tuple({push_text("2"), "K\x03"})})), "got string"});
+      {"dimension is text", zip_of(push_tensor({.shape = push_tuple({push_text("2"), "K\x03"})})), "got string"});
   files.push_back(
       {"shape that overflows", with_layout(0, {int64_t{1} << 40, int64_t{1} << 40}, {1, 1}), "at most the 6 elements"});
   files.push_back(

@@ -11,7 +11,7 @@ std::string bytes(size_t count) {
 }
 
 // A file with one tensor "a" whose entry is given.
-std::string one(std::string_view entry_text, size_t data_bytes = 8) {
+std::string file_of(std::string_view entry_text, size_t data_bytes = 8) {
   return safetensors_bytes("{\"a\":" + std::string(entry_text) + "}", bytes(data_bytes));
 }
 
@@ -75,44 +75,46 @@ void add_json(std::vector<BadFile>& files) {
   const std::string again = "\"a\":" + entry("\"U8\"", "[4]", "[4,8]");
   files.push_back({"tensor twice", safetensors_bytes("{" + a + "," + again + "}", bytes(8)), "\"a\" appears twice"});
   files.push_back({"key twice in an entry",
-                   one("{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"),
+                   file_of("{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"),
                    "\"dtype\" appears twice"});
 }
 
 void add_entries(std::vector<BadFile>& files) {
-  files.push_back({"entry is a number", one("3"), "exactly the keys"});
-  files.push_back({"entry is an array", one("[]"), "exactly the keys"});
-  files.push_back({"entry has another key", one("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}"),
+  files.push_back({"entry is a number", file_of("3"), "exactly the keys"});
+  files.push_back({"entry is an array", file_of("[]"), "exactly the keys"});
+  files.push_back({"entry has another key", file_of("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}"),
                    "exactly the keys"});
-  files.push_back({"dtype missing", one("{\"shape\":[2],\"data_offsets\":[0,8]}"), "exactly the keys"});
-  files.push_back({"shape missing", one("{\"dtype\":\"F32\",\"data_offsets\":[0,8]}"), "exactly the keys"});
-  files.push_back({"offsets missing", one("{\"dtype\":\"F32\",\"shape\":[2]}"), "exactly the keys"});
-  files.push_back({"dtype F33", one(entry("\"F33\"", "[2]", "[0,8]")), "got \"F33\""});
-  files.push_back({"dtype f32", one(entry("\"f32\"", "[2]", "[0,8]")), "got \"f32\""});
-  files.push_back({"dtype below a byte", one(entry("\"F4\"", "[16]", "[0,8]")), "got \"F4\""});
-  files.push_back({"dtype of 6 bits", one(entry("\"F6_E2M3\"", "[4]", "[0,3]"), 3), "got \"F6_E2M3\""});
-  files.push_back({"dtype is a number", one(entry("32", "[2]", "[0,8]")), "got 32"});
-  files.push_back({"dtype is null", one(entry("null", "[2]", "[0,8]")), "got null"});
-  files.push_back({"shape is a number", one(entry("\"F32\"", "2", "[0,8]")), "shape: expected an array"});
+  files.push_back({"dtype missing", file_of("{\"shape\":[2],\"data_offsets\":[0,8]}"), "exactly the keys"});
+  files.push_back({"shape missing", file_of("{\"dtype\":\"F32\",\"data_offsets\":[0,8]}"), "exactly the keys"});
+  files.push_back({"offsets missing", file_of("{\"dtype\":\"F32\",\"shape\":[2]}"), "exactly the keys"});
+  files.push_back({"dtype F33", file_of(entry("\"F33\"", "[2]", "[0,8]")), "got \"F33\""});
+  files.push_back({"dtype f32", file_of(entry("\"f32\"", "[2]", "[0,8]")), "got \"f32\""});
+  files.push_back({"dtype below a byte", file_of(entry("\"F4\"", "[16]", "[0,8]")), "got \"F4\""});
+  files.push_back({"dtype of 6 bits", file_of(entry("\"F6_E2M3\"", "[4]", "[0,3]"), 3), "got \"F6_E2M3\""});
+  files.push_back({"dtype is a number", file_of(entry("32", "[2]", "[0,8]")), "got 32"});
+  files.push_back({"dtype is null", file_of(entry("null", "[2]", "[0,8]")), "got null"});
+  files.push_back({"shape is a number", file_of(entry("\"F32\"", "2", "[0,8]")), "shape: expected an array"});
   files.push_back(
-      {"shape of 9 dimensions", one(entry("\"F32\"", "[2,1,1,1,1,1,1,1,1]", "[0,8]")), "at most 8 dimensions"});
-  files.push_back({"dimension -1", one(entry("\"F32\"", "[-1]", "[0,8]")), "got -1"});
-  files.push_back({"dimension 1.5", one(entry("\"F32\"", "[1.5]", "[0,8]")), "got 1.5"});
-  files.push_back({"dimension 2.0", one(entry("\"F32\"", "[2.0]", "[0,8]")), "got 2.0"});
-  files.push_back({"dimension is text", one(entry("\"F32\"", "[\"2\"]", "[0,8]")), "got \"2\""});
-  files.push_back({"dimension 2^53", one(entry("\"U8\"", "[9007199254740992]", "[0,8]")), "2^53 - 1"});
-  files.push_back({"2^32 x 2^32", one(entry("\"F32\"", "[4294967296,4294967296]", "[0,8]")), "less than 2^48 bytes"});
-  files.push_back({"2^62 x 4 bytes, wraps to 0", one(entry("\"F32\"", "[2147483648,2147483648]", "[0,0]"), 0),
+      {"shape of 9 dimensions", file_of(entry("\"F32\"", "[2,1,1,1,1,1,1,1,1]", "[0,8]")), "at most 8 dimensions"});
+  files.push_back({"dimension -1", file_of(entry("\"F32\"", "[-1]", "[0,8]")), "got -1"});
+  files.push_back({"dimension 1.5", file_of(entry("\"F32\"", "[1.5]", "[0,8]")), "got 1.5"});
+  files.push_back({"dimension 2.0", file_of(entry("\"F32\"", "[2.0]", "[0,8]")), "got 2.0"});
+  files.push_back({"dimension is text", file_of(entry("\"F32\"", "[\"2\"]", "[0,8]")), "got \"2\""});
+  files.push_back({"dimension 2^53", file_of(entry("\"U8\"", "[9007199254740992]", "[0,8]")), "2^53 - 1"});
+  files.push_back(
+      {"2^32 x 2^32", file_of(entry("\"F32\"", "[4294967296,4294967296]", "[0,8]")), "less than 2^48 bytes"});
+  files.push_back({"2^62 x 4 bytes, wraps to 0", file_of(entry("\"F32\"", "[2147483648,2147483648]", "[0,0]"), 0),
                    "less than 2^48 bytes"});
-  files.push_back({"2^63 x 2 x 0", one(entry("\"F32\"", "[9223372036854775808,2,0]", "[0,0]"), 0), "64 signed bits"});
-  files.push_back({"overflow before the 0", one(entry("\"F32\"", "[4503599627370496,4503599627370496,0]", "[0,0]"), 0),
-                   "less than 2^48"});
   files.push_back(
-      {"2^48 bytes", one(entry("\"U8\"", "[281474976710656]", "[0,281474976710656]")), "less than 2^48 bytes"});
+      {"2^63 x 2 x 0", file_of(entry("\"F32\"", "[9223372036854775808,2,0]", "[0,0]"), 0), "64 signed bits"});
+  files.push_back({"overflow before the 0",
+                   file_of(entry("\"F32\"", "[4503599627370496,4503599627370496,0]", "[0,0]"), 0), "less than 2^48"});
+  files.push_back(
+      {"2^48 bytes", file_of(entry("\"U8\"", "[281474976710656]", "[0,281474976710656]")), "less than 2^48 bytes"});
 }
 
 void add_offsets(std::vector<BadFile>& files) {
-  const auto offsets = [](std::string_view text) { return one(entry("\"F32\"", "[2]", text)); };
+  const auto offsets = [](std::string_view text) { return file_of(entry("\"F32\"", "[2]", text)); };
   files.push_back({"offsets reversed", offsets("[8,0]"), "begin <= end, got 8 and 0"});
   files.push_back({"offsets negative", offsets("[-8,0]"), "two integers >= 0"});
   files.push_back({"offsets are fractions", offsets("[0.0,8.0]"), "two integers >= 0"});
@@ -124,8 +126,8 @@ void add_offsets(std::vector<BadFile>& files) {
   files.push_back({"three offsets", offsets("[0,4,8]"), "two integers >= 0"});
   files.push_back({"range too short", offsets("[0,7]"), "expected the 8 bytes of F32 [2], got 7"});
   files.push_back(
-      {"range too long", one(entry("\"F32\"", "[2]", "[0,9]"), 9), "expected the 8 bytes of F32 [2], got 9"});
-  files.push_back({"first range not at 0", one(entry("\"U8\"", "[7]", "[1,8]")),
+      {"range too long", file_of(entry("\"F32\"", "[2]", "[0,9]"), 9), "expected the 8 bytes of F32 [2], got 9"});
+  files.push_back({"first range not at 0", file_of(entry("\"U8\"", "[7]", "[1,8]")),
                    "start at 0, where the previous tensor ends, got 1 (a gap)"});
   files.push_back({"overlap of 1 byte", two(0, 4, 3, 8, 8), "got 3 (they overlap)"});
   files.push_back({"hole of 1 byte", two(0, 4, 5, 8, 8), "got 5 (a gap)"});
@@ -209,9 +211,9 @@ std::vector<GoodFile> unusual_safetensors() {
       {"no tensors", safetensors_bytes("{}"), 0},
       {"header padded with spaces", safetensors_bytes("{}      "), 0},
       {"metadata only", safetensors_bytes("{\"__metadata__\":{}}"), 0},
-      {"rank 0", one(entry("\"F32\"", "[]", "[0,4]"), 4), 1},
-      {"size 0", one(entry("\"F32\"", "[2,0,3]", "[0,0]"), 0), 1},
-      {"8 dimensions", one(entry("\"U8\"", "[1,1,1,1,1,1,1,8]", "[0,8]")), 1},
+      {"rank 0", file_of(entry("\"F32\"", "[]", "[0,4]"), 4), 1},
+      {"size 0", file_of(entry("\"F32\"", "[2,0,3]", "[0,0]"), 0), 1},
+      {"8 dimensions", file_of(entry("\"U8\"", "[1,1,1,1,1,1,1,8]", "[0,8]")), 1},
       {"size 0 between two",
        safetensors_bytes("{\"a\":" + entry("\"U8\"", "[4]", "[0,4]") + ",\"e\":" + entry("\"I64\"", "[0]", "[4,4]") +
                              ",\"b\":" + entry("\"U8\"", "[4]", "[4,8]") + "}",

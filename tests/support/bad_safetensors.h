@@ -21,9 +21,9 @@ std::string small_safetensors();
 std::string header_of_many(size_t count);
 
 struct BadFile {
-  std::string name;  // of the case
+  std::string name;  // name of the case
   std::string bytes;
-  std::string part;  // of the message that refuses it
+  std::string part;  // part of the message that refuses it
 };
 // Every way to break the format that docs/formats.md names.
 std::vector<BadFile> bad_safetensors();

@@ -48,7 +48,7 @@ std::string join_charsmap(uint32_t table_bytes, const std::vector<uint32_t>& uni
 struct HostileFile {
   std::string name;
   std::string bytes;
-  std::string part;             // of the message
+  std::string part;             // part of the message
   bool is_unsupported = false;  // kUnsupported, not kTokenizerFile
 };
 std::vector<HostileFile> hostile_spm_files();

@@ -30,7 +30,7 @@ struct CudaBlock::Warp {
   int arrived = 0;
   uint64_t collected = 0;
   uint32_t passed_all = 0;  // barriers of the whole block
-  uint32_t passed = 0;      // of any kind
+  uint32_t passed = 0;      // barriers of any kind
 };
 
 // Who touched four bytes last, per warp: barriers passed by then, or none.
@@ -255,7 +255,7 @@ void CudaMachine::store_global(uint16_t* global, uint32_t value) {
   std::memcpy(global, &value, 4);
 }
 
-// Of each of four matrices of 8 rows, two neighbours in a row for each lane, or in a column.
+// Loads, from each of four matrices of 8 rows, two neighbours in a row for each lane, or in a column.
 void CudaMachine::load_four(bool is_transposed, uint32_t (&r)[4], uint32_t at) {
   CudaBlock& block = *CudaBlock::running_;
   CudaBlock::Warp& warp = block.warps_[static_cast<size_t>(block.current_) / 32];
@@ -368,7 +368,7 @@ uint16_t to_half(float x) {
   const float size = std::fmin(std::fabs(x), 65504.0f);
   int exponent = 0;
   std::frexp(size, &exponent);
-  const int unit = std::max(exponent - 11, -24);  // of the last place
+  const int unit = std::max(exponent - 11, -24);  // exponent of the last place
   const auto places = static_cast<uint32_t>(std::nearbyint(std::ldexp(size, -unit)));
   if (unit == -24) return static_cast<uint16_t>(sign | places);
   return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(unit + 25) << 10) + places - 1024));

@@ -27,7 +27,7 @@ class CudaBlock {
   // nothing.
   std::string run(const std::function<void()>& thread);
 
-  // Of ldmatrix: reads of eight rows that took more than one turn.
+  // ldmatrix only: reads of eight rows that took more than one turn.
   size_t bank_conflicts() const { return conflicts_; }
 
  private:

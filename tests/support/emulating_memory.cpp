@@ -11,7 +11,7 @@
 namespace deberta::test {
 namespace {
 
-constexpr size_t kRange = size_t{64} << 30;  // of addresses, not of memory
+constexpr size_t kRange = size_t{64} << 30;  // addresses, not memory
 constexpr size_t kPage = 4096;
 
 size_t whole_pages(size_t size_bytes) {

@@ -31,10 +31,10 @@ std::vector<double> to_doubles(const TensorView& tensor) {
 // An input as integers; empty if the golden has none of that name.
 template <class Integer>
 std::vector<Integer> integers(const Golden& golden, const std::string& name) {
-  const auto found = golden.inputs.find(name);
+  const auto entry = golden.inputs.find(name);
   std::vector<Integer> result;
-  if (found == golden.inputs.end()) return result;
-  for (const int64_t value : to_int64(found->second)) result.push_back(static_cast<Integer>(value));
+  if (entry == golden.inputs.end()) return result;
+  for (const int64_t value : to_int64(entry->second)) result.push_back(static_cast<Integer>(value));
   return result;
 }
 
@@ -198,8 +198,8 @@ void compare_scores(const TensorView& expected, const std::string& name, const A
     const size_t head = at / (tokens * tokens), i = first + at / tokens % tokens, j = first + at % tokens;
     if (!packed.is_real(i) || (!packed.is_real(j) && name != "probabilities.1")) continue;
     const size_t query = packed.padded_row(i) % packed.length, key = packed.padded_row(j) % packed.length;
-    const size_t place = ((sequence * heads + head) * packed.length + query) * packed.length + key;
-    difference.add(expected_BHLL[place], double{got_HLL[at]});
+    const size_t index = ((sequence * heads + head) * packed.length + query) * packed.length + key;
+    difference.add(expected_BHLL[index], double{got_HLL[at]});
   }
 }
 
@@ -242,12 +242,13 @@ Difference compare_output(const std::string& name, const ForwardResult& result, 
 
 // Every token that the mask lets through must be in the pack.
 void check_packing(const Packed& packed, const std::string& where, GoldenReport& report) {
-  size_t real = 0, found = 0;
+  size_t real = 0, packed_rows = 0;
   for (const uint8_t allowed : packed.mask_BL) real += allowed;
   for (size_t row = 0; row < packed.pack.rows_T.size(); ++row) {
-    if (packed.is_real(row)) ++found;
+    if (packed.is_real(row)) ++packed_rows;
   }
-  if (found != real) report.failures.push_back(fmt::format("{}: {} real tokens, {} packed", where, real, found));
+  if (packed_rows != real)
+    report.failures.push_back(fmt::format("{}: {} real tokens, {} packed", where, real, packed_rows));
 }
 
 std::map<std::string_view, uint64_t> attention_calls() {

@@ -27,7 +27,7 @@ struct Golden {
 struct GoldenReport {
   std::string unsupported;                               // why the engine cannot run it; empty: it ran
   std::vector<std::string> failures;                     // `case, kernels: tensor: error x, bound y`
-  std::map<std::string, double> errors;                  // of each output that is not a score
+  std::map<std::string, double> errors;                  // by output that is not a score
   std::map<std::string_view, uint64_t> attention_calls;  // by name of the level, as long as no scores are wanted
   size_t compared = 0;                                   // outputs
 };

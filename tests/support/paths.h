@@ -7,7 +7,7 @@ namespace deberta::test {
 
 std::string fixture(const std::string& name);  // tests/golden/NAME
 
-// ../shared/NAME, or "" when it is not there: the test skips, and says so.
+// ../shared/NAME, or "" when it is missing: the test is skipped and reports it.
 std::string shared(const std::string& name);
 
 // The folder of the original code's outputs: named by DEBERTA_GOLDENS or found in the shared folder; "" without one.

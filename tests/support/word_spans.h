@@ -18,7 +18,7 @@ namespace deberta::test {
 const HeadFacts& word_span_facts();
 EngineHead word_span_head();
 
-// Passes of the engine, of a small random model that has this head with three classes.
+// A small random model with this head and three classes, whose passes the engine computes.
 Model load_word_spans(const ModelConfig& config, const ModelOptions& options = {.threads = 1});
 void write_word_spans(const std::string& folder, const ModelConfig& config);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-constexpr const char* kPlain = "The cat\nwalks the house\n\n\tin the house\t";  // of pieces alone, whatever the kind
+constexpr const char* kPlain = "The cat\nwalks the house\n\n\tin the house\t";  // pieces alone, whatever the kind
 constexpr const char* kText = "The cat\nwalks <bird>the house\n\nIN the BIRDhouse.\t";
 
 class AddedTokens : public testing::Test {

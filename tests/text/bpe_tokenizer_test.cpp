@@ -118,11 +118,11 @@ TEST(BpeTokenizer, SpecialTokensHaveTheIdsOfTheVocabulary) {
 TEST(BpeTokenizer, TextsGiveTheIdsOfTheSlowTokenizer) {
   const Tokenizer tokenizer = Folder().load();
   const Json texts = load_json(fixture("tokenizer/golden.json"), {.max_bytes = size_t{16} << 20});
-  const JsonArray& others = golden().find("texts_of_other_golden")->as_array();
-  ASSERT_EQ(others.size(), 100U);
-  for (size_t i = 0; i < others.size(); ++i) {
+  const JsonArray& other_texts = golden().find("texts_of_other_golden")->as_array();
+  ASSERT_EQ(other_texts.size(), 100U);
+  for (size_t i = 0; i < other_texts.size(); ++i) {
     const std::string& text = texts.find("texts")->as_array()[i].as_string();
-    EXPECT_EQ(tokenizer.encode(text).ids, ids_of(others[i])) << quote_json(text);
+    EXPECT_EQ(tokenizer.encode(text).ids, ids_of(other_texts[i])) << quote_json(text);
     expect_valid_offsets(tokenizer.encode(text, {.add_special_tokens = false}), text);
   }
 }

@@ -60,15 +60,15 @@ class TokenizerClasses : public testing::TestWithParam<size_t> {};
 
 // What transformers 4.57 does not load but the tokenizers library does gets its fast ids here, requested or not.
 TEST_P(TokenizerClasses, IdsAreThoseOfTheLibrary) {
-  const Json& one = golden().find("cases")->as_array()[GetParam()];
-  SCOPED_TRACE(one.find("name")->as_string());
+  const Json& test_case = golden().find("cases")->as_array()[GetParam()];
+  SCOPED_TRACE(test_case.find("name")->as_string());
   const Warnings quiet;
   const TemporaryFolder files;
-  fill(files, *one.find("files"));
+  fill(files, *test_case.find("files"));
   for (const bool is_fast : {false, true}) {
     SCOPED_TRACE(is_fast ? "fast" : "slow");
-    const Json& answers = *one.find(is_fast ? "fast" : "slow");
-    const Json& fast = *one.find("fast");
+    const Json& answers = *test_case.find(is_fast ? "fast" : "slow");
+    const Json& fast = *test_case.find("fast");
     const TokenizerKind kind = is_fast ? TokenizerKind::kFast : TokenizerKind::kSlow;
     if (answers.is_array()) {
       expect_same(Tokenizer::load(files.path(), kind), answers);

@@ -46,10 +46,10 @@ TEST(Tokenizer, AFolderWithoutAModelNamesTheFilesLookedFor) {
 
 TEST(Tokenizer, TheTemplatesOfOneTextAndOfAPair) {
   const Tokenizer tokenizer = Folder(letters()).load();
-  const Encoding one = tokenizer.encode("a b");
-  EXPECT_EQ(one.ids, (Ids{1, 5, 6, 2}));
-  EXPECT_EQ(one.is_special, (std::vector<uint8_t>{1, 0, 0, 1}));
-  EXPECT_EQ(one.words, (Ids{-1, 0, 1, -1}));
+  const Encoding single = tokenizer.encode("a b");
+  EXPECT_EQ(single.ids, (Ids{1, 5, 6, 2}));
+  EXPECT_EQ(single.is_special, (std::vector<uint8_t>{1, 0, 0, 1}));
+  EXPECT_EQ(single.words, (Ids{-1, 0, 1, -1}));
   const Encoding pair = tokenizer.encode_pair("a b", "b");
   EXPECT_EQ(pair.ids, (Ids{1, 5, 6, 2, 6, 2}));
   EXPECT_EQ(pair.type_ids, (Ids{0, 0, 0, 0, 1, 1}));

@@ -69,14 +69,14 @@ TEST(WordCache, ReadsAWordInsideATextAsAlone) {
 TEST(WordCache, HoldsTwoWordsOfOnePlaceAtLeast) {
   const WordCache cache;
   WordCache::Split split;
-  size_t found = 0;
+  size_t held = 0;
   for (uint32_t i = 0; i < 8000; ++i) cache.put(key_of(std::to_string(i)), split_of(i));
   for (uint32_t i = 0; i < 8000; ++i) {
     if (!cache.find(key_of(std::to_string(i)), split)) continue;
-    ++found;
+    ++held;
     expect_split(split, i);
   }
-  EXPECT_GT(found, 7500U);
+  EXPECT_GT(held, 7500U);
 }
 
 TEST(WordCache, NeverMixesTwoWordsThatThreadsWriteAtOnce) {

@@ -14,17 +14,17 @@ namespace {
 
 TEST(WebFiles, AreThoseOfTheFolderByteForByte) {
   const std::string folder = test::fixture("../../src/web");
-  std::set<std::string> expected, found;
+  std::set<std::string> expected, actual;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string ending = entry.path().extension();
     if (ending != ".h" && ending != ".cpp" && ending != ".md") expected.insert(entry.path().filename());
   }
   for (const File& file : files()) {
-    found.insert(std::string(file.name));
+    actual.insert(std::string(file.name));
     EXPECT_EQ(file.text, read_file(folder + "/" + std::string(file.name), size_t{1} << 24)) << file.name;
     EXPECT_EQ(find_file(file.name), &file);
   }
-  EXPECT_EQ(found, expected);
+  EXPECT_EQ(actual, expected);
   EXPECT_EQ(find_file("none"), nullptr);
 }
 

@@ -19,9 +19,9 @@ namespace deberta::cuda {
 
 // Rows i0 .. of one sequence.
 struct AttentionItem {
-  int32_t start = 0;   // of the sequence, in the pack
-  int32_t length = 0;  // of the sequence
-  int32_t first = 0;   // row of the sequence
+  int32_t start = 0;   // first token of the sequence in the pack
+  int32_t length = 0;  // tokens of the sequence
+  int32_t first = 0;   // first row of the item in the sequence
 };
 
 // Pointers to device memory. Strides in elements, multiples of 8; the head h lies 64 h elements after the first. No
@@ -35,7 +35,7 @@ struct AttentionArguments {
   const uint16_t* qr = nullptr;  // [R][H][64], scaled: rows of p2c
   uint16_t* out = nullptr;       // [T][H][64]
   float* lse = nullptr;          // [H][T], base 2, or null
-  int32_t stride = 0;            // of q, k, v between tokens
+  int32_t stride = 0;            // between tokens of q, k and v
   int32_t table_stride = 0;
   int32_t out_stride = 0;
   int32_t tokens = 0;
@@ -43,15 +43,15 @@ struct AttentionArguments {
   // [2 reach + 1]: the row of the distance t at t + reach; distances beyond have the rows of the ends.
   const int32_t* row = nullptr;
   int32_t reach = 0;
-  int32_t first_row = 0;  // of those that any distance needs
+  int32_t first_row = 0;  // first of the rows that any distance needs
   int32_t rows = 0;
-  const AttentionItem* items = nullptr;  // of one head
+  const AttentionItem* items = nullptr;  // the same for every head
   int32_t item_count = 0;
   // [blocks + 1]: block b takes the pairs shares[b] .. shares[b + 1] of (head, item), head first.
   const int32_t* shares = nullptr;
 };
 
-// RowTiles: blocks of 16 rows a warp has. KeyTiles: blocks of 8 keys in a piece. Groups: of a block.
+// RowTiles: blocks of 16 rows per warp. KeyTiles: blocks of 8 keys per piece. Groups: groups per block.
 template <int RowTilesOf, int KeyTilesOf, int GroupsOf, bool C2p, bool P2c, bool Half>
 struct AttentionForm {
   static constexpr int kRowTiles = RowTilesOf;
@@ -60,13 +60,13 @@ struct AttentionForm {
   static constexpr bool kP2c = P2c;
   static constexpr bool kHasTerms = C2p || P2c;
   static constexpr bool kHalf = Half;
-  static constexpr int kWarps = 4;  // of a group
+  static constexpr int kWarps = 4;  // per group
   static constexpr int kGroups = GroupsOf;
   static constexpr int kStages = 2;
-  static constexpr int kRows = 16 * kRowTiles * kWarps;  // of an item
+  static constexpr int kRows = 16 * kRowTiles * kWarps;  // per item
   static constexpr int kKeys = 8 * kKeyTiles;
   static constexpr int kThreads = 32 * kWarps * kGroups;
-  static constexpr size_t kPairs = kKeyTiles / 2 + kRowTiles;  // of groups of 8 rows of Qr in a piece
+  static constexpr size_t kPairs = kKeyTiles / 2 + kRowTiles;  // pairs of groups of 8 rows of Qr in a piece
   static constexpr uint32_t kPieceBytes = 2u * kKeys * kRowStride;
   static constexpr uint32_t kGroupBytes = kRows * kRowStride + kStages * kPieceBytes;
   static constexpr int kMargin = kKeys + 32;  // distances beyond those with rows of their own that a piece may ask for
@@ -148,7 +148,7 @@ class AttentionWarp {
     Machine::copy_wait_all();
   }
 
-  // The queries of an item: each warp loads its own rows, and nobody else reads them.
+  // The queries of an item: each warp loads its own rows, which no other warp reads.
   DEBERTA_HD void copy_queries(const AttentionItem& item) {
     DEBERTA_UNROLL for (int step = 0; step < 4 * M; ++step) {
       const int row = 16 * M * warp_ + 4 * step + lane_ / 8;
@@ -332,7 +332,7 @@ class AttentionWarp {
     const uint32_t of_rows = distances + static_cast<uint32_t>(4 * row_of_16());
     uint32_t qr[Form::kPairs][4][4];
     if constexpr (Form::kC2p) {
-      if (first == band_end_) {  // its last two blocks are the first two of this piece
+      if (first == band_end_) {  // the last two blocks of that band are this piece's first two
         DEBERTA_UNROLL for (int m = 0; m < M; ++m) {
           DEBERTA_UNROLL for (int h = 0; h < 2; ++h) {
             DEBERTA_UNROLL for (int b = 0; b < 2; ++b) band_[m][h][b] = band_[m][h][(N + b) % kBand];
@@ -509,7 +509,7 @@ class AttentionWarp {
   const uint32_t queries_;
   int head_ = 0;
   int first_ = 0;
-  int32_t from_ = 0;  // of this thread in keys and values, for the next piece
+  int32_t from_ = 0;  // this thread's offset in keys and values for the next piece
   int left_ = 0;      // keys from there to the end of the sequence
   int band_end_ = 0;  // the key after the piece whose bands are kept, or -1
   AttentionItem item_;

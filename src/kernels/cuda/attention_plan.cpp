@@ -20,8 +20,8 @@ void find_rows(const RelLut& lut, int32_t longest, AttentionPlan& plan) {
 }
 
 struct TileSize {
-  int32_t rows;      // of an item
-  int32_t keys;      // of a piece
+  int32_t rows;      // per item
+  int32_t keys;      // per piece
   double per_score;  // time of a score that a tile computes, relative
 };
 
@@ -49,7 +49,7 @@ AttentionTile tile_of(int32_t length) {
 // Each block gets neighbouring pairs of (head, item) that take about as long as another's: by their pieces, and one for
 // the item.
 void share_out(const AttentionPlanParams& params, const TileSize& size, AttentionPlan& plan) {
-  std::vector<int64_t> cost = {0};  // of the items before
+  std::vector<int64_t> cost = {0};  // cost[i]: all items before i
   for (const AttentionItem& item : plan.items)
     cost.push_back(cost.back() + round_up(item.length, size.keys) / size.keys + 1);
   const int64_t of_head = cost.back(), total = of_head * params.heads;

@@ -13,7 +13,7 @@ struct AttentionPlanParams {
   std::vector<int32_t> starts;  // cu_seqlens [B + 1], from 0
   const RelLut* lut = nullptr;  // null: no relative term
   int32_t heads = 0;
-  int32_t blocks = 0;  // that run at once: the multiprocessors
+  int32_t blocks = 0;  // blocks that run at a time: the multiprocessors
 };
 
 struct AttentionPlan {

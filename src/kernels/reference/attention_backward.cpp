@@ -114,7 +114,7 @@ void kept_factors(const Task<Number>& t, size_t i, double* keep_S) {
   }
 }
 
-// Sums in double: of the keys of a sequence [S, K] twice, of the tables [R, K] twice, and rows.
+// Sums in double: dK and dV of a sequence [S, K], the gradients of both tables [R, K], and rows.
 struct Sums {
   double *dk, *dv, *dkr, *dqr, *w_S, *keep_S, *dp_S, *dq_K;
 };

@@ -19,7 +19,7 @@ void reference_convolution(const ConvolutionParams& p, size_t row, size_t begin,
   for (size_t o = 0; o < columns; ++o) {
     double sum = double{p.bias_D[o]};
     for (size_t w = 0; w < width; ++w) {
-      const size_t from = row + w;  // of the row read, plus `side`
+      const size_t from = row + w;  // the row that is read, plus `side`
       if (from < begin + side || from >= end + side || is_masked(p, from - side)) continue;
       const float* x_C = p.x_TD + (from - side) * columns + o / part * part;
       const float* weight_CW = p.weight_DGW + o * part * width;

@@ -22,13 +22,13 @@ double reference_gemm(const GemmParams& params, size_t row, size_t column);
 
 // All outputs of one sequence and head.
 void reference_attention(const AttentionParams& params, size_t sequence, size_t head, void* worker_scratch);
-size_t reference_attention_scratch_bytes(const AttentionParams& params);  // of one worker
+size_t reference_attention_scratch_bytes(const AttentionParams& params);  // per worker
 
 // All outputs of one head. Number: float or double.
 template <class Number>
 void reference_attention_backward(const AttentionBackwardOf<Number>& params, size_t head, void* worker_scratch);
 template <class Number>
-size_t reference_attention_backward_scratch_bytes(const AttentionBackwardOf<Number>& params);  // of one worker
+size_t reference_attention_backward_scratch_bytes(const AttentionBackwardOf<Number>& params);  // per worker
 
 void reference_layer_norm(const LayerNormParams& params, size_t row);
 

@@ -4,7 +4,7 @@ namespace deberta {
 namespace {
 
 constexpr size_t kAmxRows = 16;
-constexpr size_t kTileBytes = 64;  // of a tile's row
+constexpr size_t kTileBytes = 64;  // bytes of a tile's row
 
 struct TileConfig {
   uint8_t palette;

@@ -33,7 +33,7 @@ inline RowSum row_probabilities(const AttentionTask& t, const Layout& l, size_t 
   });
 }
 
-// Rows of S become those of P, of the first keys; factors[i] = scale of dropout / sum, 0 without a key.
+// Rows of S become those of P for the first `keys`; factors[i] = scale of dropout / sum, 0 without a key.
 void probabilities(const AttentionTask& t, const Layout& l, size_t begin, size_t end, size_t keys, void* shared,
                    void* own, float* factors) {
   const size_t padded = kPadsKeys ? round_up(keys, kKeyUnit) : keys;

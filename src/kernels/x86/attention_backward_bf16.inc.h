@@ -10,7 +10,7 @@
 namespace deberta {
 namespace {
 
-// dV += (c keep W)^T dO, dK += G^T Q, dQ = G K: of the content alone.
+// dV += (c keep W)^T dO, dK += G^T Q, dQ = G K: the content terms alone.
 void content_gradients(const PairWork& w, const Block& b) {
   const size_t pairs = (b.positions + 1) / 2;
   PairSum dv = sum_of_lanes(w, w.p2(), 1, w.stride(), b.keys, pairs);

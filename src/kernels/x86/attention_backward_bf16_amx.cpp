@@ -101,7 +101,7 @@ inline Range steps_in(const Range& range, int64_t begin) {
   return {(range.begin - begin) / 32, steps_of(range.end - begin)};
 }
 
-// Rows of pairs from number n on, of those that begin with even numbers or with odd ones.
+// Rows of pairs from number n on, taken from the pairs that begin with even numbers or from those with odd ones.
 inline const float* pairs_from(const TileWork& w, size_t even, size_t odd, int64_t n) {
   const auto size = static_cast<int64_t>(w.t.head_size);
   return (n & 1) != 0 ? w.at(odd) + (n + 1) / 2 * size : w.at(even) + n / 2 * size;
@@ -160,14 +160,14 @@ void query_gradients(const TileWork& w, const Block& b) {
 void add_to_table(const TileWork& w, const Range& inner, int64_t t, float* to) {
   const size_t size = w.t.head_size;
   const Range some = common(inner, {t, t + kTile});
-  for (int64_t one = some.begin; one < some.end; ++one) {
-    const float* from = w.at(w.tiles.sums) + static_cast<size_t>(one - t) * size;
-    float* row = to + static_cast<size_t>(w.t.distances.row[one]) * size;
+  for (int64_t distance = some.begin; distance < some.end; ++distance) {
+    const float* from = w.at(w.tiles.sums) + static_cast<size_t>(distance - t) * size;
+    float* row = to + static_cast<size_t>(w.t.distances.row[distance]) * size;
     for (size_t k = 0; k < size; k += kLanes) store(row + k, add(load(row + k), load(from + k)));
   }
 }
 
-// dKr[row(t)] += G[i][i-t] q_i and dQr[row(t)] += G[j+t][j] k_j, 16 distances at a time. Of the keys, A[r][d] is
+// dKr[row(t)] += G[i][i-t] q_i and dQr[row(t)] += G[j+t][j] k_j, 16 distances at a time. For the keys, A[r][d] is
 // G[j+t+r][j] for j = first - t - 15 + d, so row r of D begins at the position r - 15 of the block.
 void table_gradients(const TileWork& w, const Block& b) {
   const auto size = static_cast<int64_t>(w.t.head_size), stride = static_cast<int64_t>(kTurned);

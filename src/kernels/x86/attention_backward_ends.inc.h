@@ -1,5 +1,5 @@
-// Distances of the relative terms: those that share their table row with few others, of which the products run over
-// each, and those beyond the last rows (t_lo, t_hi), whose entries of G are summed first. Included by
+// Distances of the relative terms: those that share their table row with few others, over each of which the products
+// run, and those beyond the last rows (t_lo, t_hi), whose entries of G are summed first. Included by
 // attention_backward_<format>.inc.h.
 #include "kernels/x86/attention_backward_work.inc.h"
 

@@ -97,7 +97,7 @@ void copy_queries(const Fp32Work& w, const Block& b, const Left& queries) {
   }
 }
 
-// dV += (c keep W)^T dO, dK += G^T Q, dQ = G K: of the content alone.
+// dV += (c keep W)^T dO, dK += G^T Q, dQ = G K: the content terms alone.
 void content_gradients(const Fp32Work& w, const Block& b) {
   const auto stride = static_cast<int64_t>(w.l.scores.s_stride);
   Sum dv = sum_of_rows(w, w.s(), 1, stride, b.keys, b.rows());

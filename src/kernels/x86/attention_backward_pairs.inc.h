@@ -63,7 +63,7 @@ struct PairWork : Work {
   PairLayout p;
   Range inner;  // distances with pairs of table rows
 
-  // Of position 0 of the block and key 0.
+  // Each points at position 0 of the block and key 0.
   float* p2() const { return at(p.p2) + kColumnEdge; }
   float* g2() const { return at(p.g2) + kRowEdge * p.stride + kColumnEdge; }
   float* gd() const { return at(p.gd) + kRowEdge * p.stride + kColumnEdge; }
@@ -146,8 +146,8 @@ void make_pairs(const PairWork& w, const Block& b) {
 void pair_queries(const PairWork& w, const Block& b, const Left& q) {
   const size_t size = w.t.head_size;
   const uint16_t* dout = (const uint16_t*)w.at(w.p.dout);
-  const auto row = [&](const uint16_t* rows, size_t place) -> const uint16_t* {
-    const int64_t at = place < kBlock ? b.row_of[place] : -1;
+  const auto row = [&](const uint16_t* rows, size_t position) -> const uint16_t* {
+    const int64_t at = position < kBlock ? b.row_of[position] : -1;
     return at < 0 || !has_gradient(w, b.begin + static_cast<size_t>(at)) ? nullptr
                                                                          : rows + at * static_cast<int64_t>(size);
   };
@@ -237,7 +237,7 @@ PairWork prepare_pairs(const AttentionBackwardTask& task, const AttentionExtent&
   return w;
 }
 
-// dO of a block, rounded. Where there is no gradient it may hold anything, and what it gives is not read.
+// dO of a block, rounded. Where there is no gradient it may hold anything: products with it are not read.
 Left round_douts(const PairWork& w, const Block& b) {
   uint16_t* to = (uint16_t*)w.at(w.p.dout);
   for (size_t i = b.begin; i < b.end; ++i)

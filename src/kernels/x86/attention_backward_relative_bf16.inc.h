@@ -38,7 +38,7 @@ void p2c_keys(const PairWork& w, const Block& b) {
   for (size_t n = 0; n < b.keys; n += 2 * kTileRows) {
     for (size_t j = n; j < n + 2 && j < b.keys; ++j) {
       const size_t left = (b.keys - j + 1) / 2, rows = left < kTileRows ? left : kTileRows;
-      const int64_t distance = b.first - static_cast<int64_t>(j);  // of the first position
+      const int64_t distance = b.first - static_cast<int64_t>(j);  // distance of the first position
       const Range t = common(w.inner, {distance - 2 * (static_cast<int64_t>(rows) - 1), distance + positions});
       if (size_of(t) == 0) continue;
       const int64_t before = is_odd(t.begin - distance), first = t.begin - before;

@@ -38,7 +38,7 @@ void c2p_queries(const Fp32Work& w, const Block& b) {
 void p2c_keys(const Fp32Work& w, const Block& b) {
   for (size_t j = 0; j < b.keys; j += kTileRows) {
     const size_t rows = b.keys - j < kTileRows ? b.keys - j : kTileRows;
-    const int64_t distance = b.first - static_cast<int64_t>(j);  // of the first position
+    const int64_t distance = b.first - static_cast<int64_t>(j);  // distance of the first position
     const Range t = common(inner_distances(w.t), {distance - static_cast<int64_t>(rows) + 1, distance + kPositions});
     if (size_of(t) == 0) continue;
     const float* a = w.g() + (t.begin - distance) * w.g_stride() + static_cast<int64_t>(j);

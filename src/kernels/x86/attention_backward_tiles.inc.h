@@ -9,14 +9,14 @@ namespace deberta {
 namespace {
 
 constexpr size_t kTurnedEdge = 16;  // numbers before the first position
-// Of a row: a tile reads less than its depth behind a block.
+// Length of a turned row: a tile reads less than its depth behind a block.
 constexpr size_t kTurned = kTurnedEdge + kBlock + kKeyUnit;
 constexpr int64_t kTile = 16;  // rows of a tile, and its columns of 32 bits
 
 // Offsets in bytes, behind those of the pairs.
 struct TileLayout {
   size_t pt, gt, d;
-  size_t dk, dv;  // of all keys, dense: a tile writes rows behind the last key
+  size_t dk, dv;  // dense, for all keys: a tile writes rows behind the last key
   size_t sums;    // rows of a table's gradient: [kTile][head size]
   size_t size_bytes;
 };
@@ -43,7 +43,7 @@ TileLayout tile_layout_of(const AttentionExtent& e) {
 struct TileWork : PairWork {
   TileLayout tiles;
 
-  // Of the first position.
+  // Points at the first position.
   uint16_t* turned(size_t offset) const { return (uint16_t*)at(offset) + kTurnedEdge; }
 };
 
@@ -59,7 +59,7 @@ inline void turn(const Begin& begin, uint16_t* to, int64_t to_stride) {
   for (size_t lane = 0; lane < kLanes; ++lane) store((float*)(to + static_cast<int64_t>(lane) * to_stride), r[lane]);
 }
 
-// Of the keys that the block sees, from pairs of positions.
+// Turns the keys that the block sees, from pairs of positions.
 void turn_keys(const TileWork& w, const Block& b, const float* pairs, uint16_t* to) {
   for (size_t j = 0; j < b.keys; j += kLanes) {
     for (size_t half = 0; half < kBlock / 32; ++half) {
@@ -79,7 +79,7 @@ inline int64_t first_distance(const Block& b) {
 void turn_distances(const TileWork& w, const Block& b) {
   const int64_t first = first_distance(b), keys = static_cast<int64_t>(b.keys);
   for (int64_t u = 0; u < static_cast<int64_t>(rows_of_distances(b.keys)); u += kTile) {
-    const int64_t last = first + u + kTile - 1;  // its row is the first lane's
+    const int64_t last = first + u + kTile - 1;  // its row is in the first lane
     for (int64_t half = 0; half < static_cast<int64_t>(kBlock) / 32; ++half) {
       const auto begin = [&](size_t row) -> const float* {
         const int64_t i = 32 * half + 2 * static_cast<int64_t>(row), j = b.first + i - last;

@@ -9,8 +9,8 @@ namespace {
 
 // Offsets in bytes.
 struct BlockLayout {
-  Layout scores;  // its shared part is at 0
-  size_t own;     // its own part: S
+  Layout scores;  // forward layout; its shared part is at 0
+  size_t own;     // its own part, S, begins here
   size_t vt, dp, dq, row_ends, key_ends, zeros, size_bytes;
 };
 
@@ -91,9 +91,9 @@ inline void copy_floats(float* to, const float* from, size_t count) {
   __builtin_memcpy(to, from, count * sizeof(float));
 }
 
-// Of S or dP, by position; zeros where there is no query.
-inline const float* row_at(const Work& w, const Block& b, const float* rows, size_t place) {
-  const int64_t row = b.row_of[place];
+// The row of S or dP at a position; zeros where there is no query.
+inline const float* row_at(const Work& w, const Block& b, const float* rows, size_t position) {
+  const int64_t row = b.row_of[position];
   return row < 0 ? w.at(w.l.zeros) : rows + row * static_cast<int64_t>(w.l.scores.s_stride);
 }
 
@@ -141,7 +141,7 @@ inline Vector load_numbers(const uint16_t* from) {
   return from_bf16(load_halves(from));
 }
 
-// dO_i . O_i, of the dO that dP is made of: where W is 1, G is 0.
+// dO_i . O_i, with the dO that dP is computed from: where W is 1, G is 0.
 inline float rho_of(const Work& w, size_t query, const Number* dout) {
   const float* out = w.task.out + query * w.task.out_stride;
   Vector total = zero();

@@ -7,7 +7,7 @@
 namespace deberta {
 namespace {
 
-using Number = uint16_t;          // of a left operand
+using Number = uint16_t;          // element of a left operand
 constexpr size_t kPack = 2;       // numbers that one column of a right operand holds side by side
 constexpr size_t kKeyUnit = 32;   // keys are padded to this: a tile's depth
 constexpr bool kPadsKeys = true;  // with probabilities and values of zero

@@ -7,7 +7,7 @@
 namespace deberta {
 namespace {
 
-using Number = float;              // of a left operand
+using Number = float;              // element of a left operand
 constexpr size_t kPack = 1;        // numbers that one column of a right operand holds side by side
 constexpr size_t kKeyUnit = 16;    // keys are padded to this in scratch
 constexpr size_t kDepth = 128;     // keys of a step of P V: their values stay in L1

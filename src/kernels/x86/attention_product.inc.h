@@ -1,5 +1,5 @@
-// What attention multiplies: c = a b, or c += a b. Included after Number, of a left operand, and kPack, the numbers
-// that one column of a right operand holds side by side.
+// What attention multiplies: c = a b, or c += a b. Included after Number, the element of a left operand, and kPack, the
+// numbers that one column of a right operand holds side by side.
 
 namespace deberta {
 namespace {

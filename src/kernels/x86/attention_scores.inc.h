@@ -115,8 +115,8 @@ inline void keep_ends(const AttentionTask& t, const Band& band, size_t begin, si
 // Consecutive queries of a block whose positions lie in one aligned window of kLanes.
 struct Group {
   int64_t base;  // position of lane 0
-  size_t query;  // of the task
-  size_t row;    // of the block
+  size_t query;  // first query, counted in the task
+  size_t row;    // the same, counted in the block
   size_t rows;
   bool is_whole;  // row + q has position base + q for all lanes
 };

@@ -8,7 +8,7 @@ namespace {
 
 // count is kLanes when kWhole, else less.
 template <bool kWhole>
-DEBERTA_INLINE Vector load_some(const void* p, size_t count) {  // of 4 bytes each
+DEBERTA_INLINE Vector load_some(const void* p, size_t count) {  // elements of 4 bytes
   if constexpr (kWhole) return load((const float*)p);
   float buffer[kLanes] = {};
   for (size_t i = 0; i < count; ++i) __builtin_memcpy(buffer + i, (const char*)p + 4 * i, 4);

@@ -9,7 +9,7 @@
 namespace deberta {
 namespace {
 
-// Of int32.
+// The operands hold int32.
 inline Vector add_as_float(Vector a, Vector b) {
   return _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
 }

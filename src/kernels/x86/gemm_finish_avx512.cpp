@@ -9,7 +9,7 @@
 namespace deberta {
 namespace {
 
-// Of int32.
+// The operands hold int32.
 inline Vector add_as_float(Vector a, Vector b) {
   return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
 }

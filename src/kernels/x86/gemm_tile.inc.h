@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kVectors = kLanes / 4;  // 2 with AVX2, 4 with AVX-512
 constexpr size_t kWidth = kVectors * kLanes;
 constexpr size_t kMaxRows = 6;
-constexpr size_t kBlockPacks = kGemmBlockBytes / 4;  // of k, in a row of a
+constexpr size_t kBlockPacks = kGemmBlockBytes / 4;  // packs of k in a row of a
 
 // Reads the next panel ahead until this strip's share has been read. Where a step multiplies a line of the panel, at an
 // even pace, else a line or two a step. If there is one strip, which has no time to hide it, every fourth line.
@@ -22,7 +22,7 @@ struct Ahead {
   static constexpr size_t kLine = 64;
   const char* next;
   const char* end;
-  size_t read = kLine, stride = kLine;  // of a step that reads
+  size_t read = kLine, stride = kLine;  // bytes that a reading step reads, and advances
   size_t mask = 0, step = 0;            // steps without these bits read
 
   Ahead(const GemmTile& t, size_t steps) : next(static_cast<const char*>(t.next)), end(next + t.next_bytes) {

@@ -86,9 +86,9 @@ float largest_number(const float* x, size_t count) {
   for (; i + kSums * kLanes <= count; i += kSums * kLanes) {
     for (size_t v = 0; v < kSums; ++v) most[v] = max(load(x + i + v * kLanes), most[v]);
   }
-  float found = largest(max(max(most[0], most[1]), max(most[2], most[3])));
-  for (; i < count; ++i) found = x[i] > found ? x[i] : found;
-  return found;
+  float maximum = largest(max(max(most[0], most[1]), max(most[2], most[3])));
+  for (; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
+  return maximum;
 }
 
 void scale(float* x, float factor, size_t count) {

@@ -148,7 +148,7 @@ inline Bits all_wide(uint64_t x) {
 inline Bits wide_from(uint64_t first) {
   return _mm256_add_epi64(all_wide(first), _mm256_setr_epi64x(0, 1, 2, 3));
 }
-// Of the lower halves.
+// Multiplies the lower halves.
 inline Bits wide_product(Bits a, Bits b) {
   return _mm256_mul_epu32(a, b);
 }

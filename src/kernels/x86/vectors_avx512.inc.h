@@ -141,7 +141,7 @@ inline Bits all_wide(uint64_t x) {
 inline Bits wide_from(uint64_t first) {
   return _mm512_add_epi64(all_wide(first), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
 }
-// Of the lower halves.
+// Multiplies the lower halves.
 inline Bits wide_product(Bits a, Bits b) {
   return _mm512_mul_epu32(a, b);
 }

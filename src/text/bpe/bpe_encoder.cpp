@@ -129,8 +129,8 @@ class EncoderReader {
 // A symbol that is not a GPT-2 id stands for itself: padding of the dictionary that no text contains.
 std::string piece_of(std::string_view symbol, const std::unordered_map<int64_t, std::string_view>& encoder) {
   const auto id = parse_number<int64_t>(symbol);
-  const auto found = id ? encoder.find(*id) : encoder.end();
-  return std::string(found == encoder.end() ? symbol : found->second);
+  const auto entry = id ? encoder.find(*id) : encoder.end();
+  return std::string(entry == encoder.end() ? symbol : entry->second);
 }
 
 // A symbol that appears again keeps its first id.

@@ -22,9 +22,9 @@ uint32_t BpeMerges::rank_of(int32_t left, int32_t right) const {
   if (left < 0 || right < 0 || static_cast<size_t>(left) + 1 >= begins_.size()) return kNone;
   const auto begin = rows_.begin() + begins_[static_cast<size_t>(left)];
   const auto end = rows_.begin() + begins_[static_cast<size_t>(left) + 1];
-  const auto found =
+  const auto merge =
       std::lower_bound(begin, end, right, [](const Row& row, int32_t wanted) { return row.right < wanted; });
-  return found != end && found->right == right ? found->rank : kNone;
+  return merge != end && merge->right == right ? merge->rank : kNone;
 }
 
 void BpeWord::add_byte(int32_t id) {

@@ -76,9 +76,9 @@ BpeMerges make_merges(const BpeModel& model, const BpeMergeTexts& texts, const s
 }  // namespace
 
 std::optional<int32_t> BpeModel::id_of(std::string_view text) const {
-  const auto found = ids_by_text.find(text);
-  if (found == ids_by_text.end()) return std::nullopt;
-  return found->second;
+  const auto entry = ids_by_text.find(text);
+  if (entry == ids_by_text.end()) return std::nullopt;
+  return entry->second;
 }
 
 std::vector<std::string> read_bpe_vocab(const Json& vocab, const std::string& where) {
@@ -88,11 +88,11 @@ std::vector<std::string> read_bpe_vocab(const Json& vocab, const std::string& wh
   for (const auto& [piece, id] : vocab.as_object()) size = std::max(size, check_entry(piece, id, where) + 1);
   std::vector<std::string> pieces(size);
   for (const auto& [piece, id] : vocab.as_object()) {
-    std::string& place = pieces[static_cast<size_t>(id.as_integer())];
-    if (!place.empty())
+    std::string& slot = pieces[static_cast<size_t>(id.as_integer())];
+    if (!slot.empty())
       refuse_model(where,
-                   fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(place), quote_json(piece)));
-    place = piece;
+                   fmt::format("id {} appears twice: {}, {}", id.as_integer(), quote_json(slot), quote_json(piece)));
+    slot = piece;
   }
   return pieces;
 }

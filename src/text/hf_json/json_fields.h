@@ -1,4 +1,4 @@
-// Members of the components of a tokenizer.json, each with the message that a wrong one gives.
+// Members of the components of a tokenizer.json, each with the message for a wrong one.
 #pragma once
 #include <string>
 #include <string_view>

@@ -18,11 +18,11 @@
 namespace deberta {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of all that is made from it: positions have 32 bits
+constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of all its forms: positions have 32 bits
 // The rules of a charsmap see clusters shorter than this as a whole, longer ones character by character.
 constexpr size_t kWholeClusterBytes = 6;
 constexpr std::string_view kSpacesPattern = " {2,}";
-constexpr std::string_view kLinesPattern = R"(\s{2,}|[\n\r\t])";  // of transformers 5
+constexpr std::string_view kLinesPattern = R"(\s{2,}|[\n\r\t])";  // as in transformers 5
 
 void check_size(size_t size_bytes) {
   if (size_bytes <= kMaxBytes) return;
@@ -150,23 +150,23 @@ MappedText align_charsmap(const Charsmap& charsmap, const MappedText& from) {
 }
 
 // What a pattern finds from a position on; nothing if both are the end of the text.
-struct Found {
+struct PatternMatch {
   size_t begin = 0;
   size_t end = 0;
 };
 
-Found find_text(std::string_view text, size_t at, std::string_view pattern) {
+PatternMatch find_text(std::string_view text, size_t at, std::string_view pattern) {
   const size_t begin = std::min(text.find(pattern, at), text.size());
   return {begin, std::min(begin + pattern.size(), text.size())};
 }
 
-Found find_spaces(std::string_view text, size_t at) {
+PatternMatch find_spaces(std::string_view text, size_t at) {
   const size_t begin = std::min(text.find("  ", at), text.size());
   return {begin, std::min(text.find_first_not_of(' ', begin), text.size())};
 }
 
 // Two or more white-space characters, or one that is a line feed, a carriage return or a tab.
-Found find_lines(std::string_view text, size_t at) {
+PatternMatch find_lines(std::string_view text, size_t at) {
   while (at < text.size()) {
     size_t end = at, count = 0;
     while (end < text.size()) {
@@ -186,11 +186,11 @@ MappedText replace(const MappedText& from, const std::string& content, bool is_a
   const std::string_view text = from.text;
   MappedText result;
   for (size_t at = 0; at < text.size();) {
-    const Found found = find(text, at);
-    copy(from, at, found.begin, result);
-    if (found.begin == text.size()) break;
-    at = found.end;
-    result.add(content, is_aligned ? from.sources[at - 1] : source_of(from, found.begin, at));
+    const PatternMatch match = find(text, at);
+    copy(from, at, match.begin, result);
+    if (match.begin == text.size()) break;
+    at = match.end;
+    result.add(content, is_aligned ? from.sources[at - 1] : source_of(from, match.begin, at));
     check_size(result.text.size());
   }
   return result;

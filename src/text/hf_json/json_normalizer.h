@@ -70,7 +70,7 @@ class JsonNormalizer {
     Kind kind = Kind::kStrip;
     bool strips_left = false;
     bool strips_right = false;
-    std::string pattern = {};  // of kReplace
+    std::string pattern = {};  // kReplace only
     std::string content = {};
     Charsmap charsmap = {};
     BertRules bert = {};

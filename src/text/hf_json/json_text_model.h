@@ -30,7 +30,7 @@ std::unique_ptr<TextModel> make_json_text_model(JsonUnigram parts, const std::st
 std::vector<AddedToken> tokens_of_model(const std::vector<AddedToken>& tokens, const JsonNormalizer& normalizer,
                                         const std::string& where);
 
-// The Unigram tokenizer that transformers 4.57 makes of a SentencePiece model for its fast class, and its tokens.
+// The Unigram tokenizer that transformers 4.57 builds from a SentencePiece model for its fast class, and its tokens.
 // Throws kTokenizerFile, kUnsupported.
 struct ConvertedUnigram {
   std::unique_ptr<TextModel> model;

@@ -65,12 +65,12 @@ std::vector<Range> match_characters(std::string_view text, IsMatch is_match) {
 std::vector<Range> match_text(std::string_view text, std::string_view wanted) {
   std::vector<Range> ranges;
   for (size_t at = 0; at < text.size();) {
-    const size_t found = wanted.empty() ? std::string_view::npos : text.find(wanted, at);
-    const size_t begin = std::min(found, text.size());
+    const size_t position = wanted.empty() ? std::string_view::npos : text.find(wanted, at);
+    const size_t begin = std::min(position, text.size());
     if (at < begin) ranges.push_back({at, begin, false});
-    if (found == std::string_view::npos) break;
-    ranges.push_back({found, found + wanted.size(), true});
-    at = found + wanted.size();
+    if (position == std::string_view::npos) break;
+    ranges.push_back({position, position + wanted.size(), true});
+    at = position + wanted.size();
   }
   return ranges;
 }
@@ -226,12 +226,12 @@ void PreTokenizer::add(const Json& component, const std::string& where) {
   steps_.push_back(std::move(step));
 }
 
-void PreTokenizer::cut(const Step& step, const MappedText& given, uint32_t shift, std::vector<MappedText>& out) {
+void PreTokenizer::cut(const Step& step, const MappedText& input, uint32_t shift, std::vector<MappedText>& out) {
   const bool is_metaspace = step.kind == Kind::kMetaspace;
-  const bool prepends = is_metaspace && !given.text.starts_with(' ') && !given.text.starts_with(kSpaceSymbol) &&
-                        step.metaspace.prepends_at(shift + given.sources.front().begin);
-  const MappedText changed = is_metaspace ? to_space_symbols(given, prepends) : MappedText();
-  const MappedText& text = is_metaspace ? changed : given;
+  const bool prepends = is_metaspace && !input.text.starts_with(' ') && !input.text.starts_with(kSpaceSymbol) &&
+                        step.metaspace.prepends_at(shift + input.sources.front().begin);
+  const MappedText changed = is_metaspace ? to_space_symbols(input, prepends) : MappedText();
+  const MappedText& text = is_metaspace ? changed : input;
   if (is_metaspace && !step.metaspace.splits_words) return out.push_back(text);
   std::vector<Range> ranges;
   switch (step.kind) {

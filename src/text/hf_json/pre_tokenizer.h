@@ -48,8 +48,8 @@ class PreTokenizer {
     Kind kind = Kind::kWhiteSpace;
     SplitBehavior behavior = SplitBehavior::kIsolated;
     bool is_inverted = false;  // cut at everything that does not match
-    std::string text = {};     // of kText
-    Metaspace metaspace = {};  // of kMetaspace
+    std::string text = {};     // kText only
+    Metaspace metaspace = {};  // kMetaspace only
   };
   static void cut(const Step& step, const MappedText& text, uint32_t shift, std::vector<MappedText>& out);
 

@@ -19,7 +19,7 @@ constexpr std::string_view kExpected = "expected [CLS] A [SEP] and [CLS] A [SEP]
 
 // One element of a template: a special token or a text.
 struct Element {
-  std::string text;  // of a special token; empty: "A" or "B"
+  std::string text;  // text of a special token; empty: "A" or "B"
   bool is_second = false;
   int32_t type = 0;
 };

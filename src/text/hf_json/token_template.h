@@ -1,4 +1,4 @@
-// The special tokens around a text and a pair, as the post_processor of a tokenizer.json gives them.
+// The special tokens around a text and a pair, as the post_processor of a tokenizer.json specifies them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,8 +14,8 @@ namespace deberta {
 struct TokenTemplate {
   int32_t cls = 0;
   int32_t sep = 0;
-  bool doubles_separator = false;  // of a pair
-  int32_t second_type = 1;         // of the second text and its [SEP]
+  bool doubles_separator = false;  // between the texts of a pair
+  int32_t second_type = 1;         // type of the second text and its [SEP]
 };
 
 // Throws kUnsupported for any other form, including nothing around a text; kTokenizerFile for wrong shapes.

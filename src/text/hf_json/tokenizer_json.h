@@ -18,13 +18,13 @@ namespace deberta {
 struct TokenizerDocument {
   Json root;
   std::string path;
-  std::vector<AddedToken> added;  // its own; the files beside it may add others
+  std::vector<AddedToken> added;  // the document's own; the files beside it may add others
 };
 
 struct TokenizerJson {
   std::unique_ptr<TextModel> model;
   TokenTemplate around;
-  bool adds_prefix_space = false;  // of ByteLevel
+  bool adds_prefix_space = false;  // ByteLevel's add_prefix_space
   bool may_change_prefix = true;   // the settings beside the file may say otherwise
 };
 

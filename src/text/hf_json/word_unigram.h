@@ -1,4 +1,4 @@
-// The best split of one word into pieces as the tokenizers library makes it: scores added in double, word by word;
+// The best split of one word into pieces as the tokenizers library computes it: scores added in double, word by word;
 // every piece of the vocabulary may match, special ones too. SentencePiece's own way is unigram.h.
 #pragma once
 #include <array>

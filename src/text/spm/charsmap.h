@@ -1,5 +1,5 @@
 // The compiled replacement rules of a SentencePiece model (precompiled_charsmap): which text each prefix becomes.
-// Checked once when made; look-ups afterwards cannot leave the tables.
+// Checked once when built; look-ups afterwards cannot leave the tables.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ class Charsmap {
   // The longest rule that `text` starts with and that ends between two code points.
   Match longest_prefix(std::string_view text) const;
 
-  // What the shortest rule that `text` starts with gives, wherever it ends; nothing when there is none. For a reader
+  // The output of the shortest rule that `text` starts with, wherever it ends; nothing when there is none. For a reader
   // that looks for a rule of one character (json_normalizer.cpp).
   std::optional<std::string_view> shortest_prefix(std::string_view text) const;
 

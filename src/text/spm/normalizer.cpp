@@ -12,7 +12,7 @@ namespace deberta {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of its normalised form: positions are 32 bits
+constexpr size_t kMaxBytes = size_t{1} << 29;  // of a text and of its normalised form: positions have 32 bits
 
 Trie make_user_symbols(const SpmModel& model) {
   std::vector<TrieEntry> entries;

@@ -174,19 +174,19 @@ void find_unknown(SpmModel& model, const std::string& where) {
 }
 
 void find_byte_pieces(SpmModel& model, const std::string& where) {
-  size_t found = 0;
+  size_t byte_pieces = 0;
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     if (model.pieces[id].type != PieceType::kByte) continue;
     const auto byte = parse_byte_piece(model.pieces[id].text);
     if (!byte)
       refuse_spm(where, fmt::format("byte piece {}: expected <0xHH>, got {}", id, quote_json(model.pieces[id].text)));
     model.byte_ids[*byte] = static_cast<int32_t>(id);
-    ++found;
+    ++byte_pieces;
   }
   const size_t expected = model.byte_fallback ? 256 : 0;
-  if (found != expected) {
+  if (byte_pieces != expected) {
     refuse_spm(where, fmt::format("expected {} byte pieces (byte_fallback is {}), got {}", expected,
-                                  model.byte_fallback, found));
+                                  model.byte_fallback, byte_pieces));
   }
 }
 
@@ -205,10 +205,10 @@ std::optional<uint8_t> parse_byte_piece(std::string_view text) {
 
 std::optional<int32_t> SpmModel::id_of(std::string_view text) const {
   const auto piece_text = [&](int32_t id) { return std::string_view(pieces[static_cast<size_t>(id)].text); };
-  const auto found = std::lower_bound(ids_by_text.begin(), ids_by_text.end(), text,
+  const auto entry = std::lower_bound(ids_by_text.begin(), ids_by_text.end(), text,
                                       [&](int32_t id, std::string_view wanted) { return piece_text(id) < wanted; });
-  if (found == ids_by_text.end() || piece_text(*found) != text) return std::nullopt;
-  return *found;
+  if (entry == ids_by_text.end() || piece_text(*entry) != text) return std::nullopt;
+  return *entry;
 }
 
 void index_pieces(SpmModel& model, const std::string& where) {

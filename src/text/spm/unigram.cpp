@@ -150,9 +150,9 @@ bool Unigram::add_known_word(const Word& word, Line& line) const {
 
 // The best path through one word. `Score` is the type in which a piece is added.
 template <class Score>
-void Unigram::add_word(const Word& place, const std::vector<Score>& scores, Line& line) const {
+void Unigram::add_word(const Word& span, const std::vector<Score>& scores, Line& line) const {
   constexpr bool kTakesOff = std::is_same_v<Score, float>;
-  const std::string_view word = line.text.substr(place.begin, place.size());
+  const std::string_view word = line.text.substr(span.begin, span.size());
   const auto size = static_cast<uint32_t>(word.size());
   line.steps.assign(word.size() + 1, 0);
   BestPaths<float> paths(line.steps.data(), size, line.score);
@@ -172,7 +172,7 @@ void Unigram::add_word(const Word& place, const std::vector<Score>& scores, Line
     from += first_size;
   }
   line.score = paths.score_at(size);
-  const auto shift = static_cast<uint32_t>(place.begin);
+  const auto shift = static_cast<uint32_t>(span.begin);
   for_each_step(line.steps, [&](int32_t id, uint32_t from, uint32_t to) {
     add_token({id, shift + from, shift + to}, line);
   });
@@ -207,7 +207,7 @@ std::vector<UnigramToken> Unigram::split(std::string_view text, SpmTies ties) co
   Line line{text, {}, {}, 0};
   line.tokens.reserve(text.size() / 3);
   for (Word word = word_at(text, 0), next; word.size() > 0; word = next) {
-    next = word_at(text, word.end);  // its cache line arrives meanwhile
+    next = word_at(text, word.end);  // the next word's cache line arrives meanwhile
     if (ties == SpmTies::kDouble) {
       add_word(word, double_scores_, line);
     } else if (!add_known_word(word, line)) {

@@ -33,7 +33,7 @@ class Unigram {
   struct Line {
     std::string_view text;
     std::vector<UnigramToken> tokens;
-    std::vector<uint32_t> steps;  // of one word
+    std::vector<uint32_t> steps;  // steps of one word
     float score = 0;
   };
   // A stretch of a text that no piece reaches into or out of; its key unless it is long.

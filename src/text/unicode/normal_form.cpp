@@ -99,12 +99,12 @@ bool is_before(const Composition& a, const Composition& b) {
 
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
-    std::vector<Composition> made;
+    std::vector<Composition> rows;
     for (const Decomposition& row : kDecompositions) {
-      if (row.composes) made.push_back({row.first, row.second, row.point, row.owner});
+      if (row.composes) rows.push_back({row.first, row.second, row.point, row.owner});
     }
-    std::sort(made.begin(), made.end(), is_before);
-    return made;
+    std::sort(rows.begin(), rows.end(), is_before);
+    return rows;
   }();
   return all;
 }
@@ -112,10 +112,10 @@ const std::vector<Composition>& compositions() {
 // Characters that may compose with the one before them.
 bool is_second(char32_t point) {
   static const std::vector<char32_t> seconds = [] {
-    std::vector<char32_t> made;
-    for (const Composition& composition : compositions()) made.push_back(composition.second);
-    std::sort(made.begin(), made.end());
-    return made;
+    std::vector<char32_t> points;
+    for (const Composition& composition : compositions()) points.push_back(composition.second);
+    std::sort(points.begin(), points.end());
+    return points;
   }();
   const bool is_jamo =
       (point >= kVowel && point < kVowel + kVowels) || (point > kTrailing && point < kTrailing + kTrailings);
@@ -128,9 +128,9 @@ char32_t compose(char32_t first, char32_t second, Tables tables) {
   if (is_hangul(first) && (first - kHangul) % kTrailings == 0 && second > kTrailing && second < kTrailing + kTrailings)
     return first + (second - kTrailing);
   const Composition wanted{first, second, 0, kBoth};
-  const auto found = std::lower_bound(compositions().begin(), compositions().end(), wanted, is_before);
-  const bool is_found = found != compositions().end() && found->first == first && found->second == second;
-  return is_found && belongs(found->owner, tables) ? found->point : 0;
+  const auto entry = std::lower_bound(compositions().begin(), compositions().end(), wanted, is_before);
+  const bool is_found = entry != compositions().end() && entry->first == first && entry->second == second;
+  return is_found && belongs(entry->owner, tables) ? entry->point : 0;
 }
 
 void order_marks(std::vector<Mark>& marks) {
@@ -203,15 +203,15 @@ class Writer {
     if (begin_ == end) return;
     order_marks(marks_);
     if (composes_) compose_marks(marks_, tables_);
-    std::string made;
-    for (const Mark& mark : marks_) append_utf8(made, mark.point);
+    std::string ordered;
+    for (const Mark& mark : marks_) append_utf8(ordered, mark.point);
     const std::string_view old = std::string_view(from_.text).substr(begin_, end - begin_);
-    if (is_broken_ || made == old) {
+    if (is_broken_ || ordered == old) {
       to_.text += old;
       to_.sources.insert(to_.sources.end(), from_.sources.begin() + static_cast<ptrdiff_t>(begin_),
                          from_.sources.begin() + static_cast<ptrdiff_t>(end));
     } else {
-      to_.add(made, {from_.sources[begin_].begin, from_.sources[end - 1].end});
+      to_.add(ordered, {from_.sources[begin_].begin, from_.sources[end - 1].end});
     }
     marks_.clear();
     is_broken_ = false;

@@ -14,9 +14,9 @@
 namespace deberta {
 
 std::optional<int32_t> WordPieceModel::id_of(std::string_view text) const {
-  const auto found = ids_by_text.find(text);
-  if (found == ids_by_text.end()) return std::nullopt;
-  return found->second;
+  const auto entry = ids_by_text.find(text);
+  if (entry == ids_by_text.end()) return std::nullopt;
+  return entry->second;
 }
 
 void index_pieces(WordPieceModel& model, const std::string& where) {

@@ -20,7 +20,7 @@ struct WordPieceModel {
 
   std::vector<std::string> pieces;  // by id; empty: a hole
   std::unordered_map<std::string_view, int32_t> ids_by_text;
-  std::string prefix = "##";    // of a piece that continues a word
+  std::string prefix = "##";    // before a piece that continues a word
   size_t max_characters = 100;  // a longer word is one unknown token
 
   std::optional<int32_t> id_of(std::string_view text) const;

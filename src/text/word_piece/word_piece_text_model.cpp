@@ -162,7 +162,7 @@ class JsonWordPieceModel final : public WordPieceBase {
   }
 
  private:
-  // Of pieces that carry their spaces.
+  // The text of pieces that carry their spaces.
   std::string spaced_text(std::span<const DecodeStep> steps) const {
     std::string text;
     for (const DecodeStep& step : steps) {
