@@ -115,11 +115,11 @@ void run(Bytes input) {
   HttpResponse response;
   try {
     serve::Body body(json, {}, rest.substr(size));
-    const Answering made = route.answer(model, body, route.asked);
+    const Answering reply = route.answer(model, body, route.asked);
     const std::vector<std::string> ignored = body.unknown();
     FUZZ_REQUIRE(ignored.size() <= members_of(json));
-    if (made.plan != nullptr) run_plan(model.pipeline.model, *made.plan, 1000);
-    response = made.respond();
+    if (reply.plan != nullptr) run_plan(model.pipeline.model, *reply.plan, 1000);
+    response = reply.respond();
     for (std::string piece; response.pieces && !(piece = response.pieces()).empty();) response.body += piece;
   } catch (...) {
     const ApiError error = serve::api_error_of(std::current_exception());

@@ -1,5 +1,5 @@
-// The table of options from its sections (table/), and the former names of options. No other room names the type, default
-// or range of an option; those of an option that is a parameter of tasks are in pipeline/parameters.h.
+// The table of options from its sections (table/), and the former names of options. No other room names the type,
+// default or range of an option; those of a parameter of tasks are in pipeline/parameters.h.
 #include <algorithm>
 #include <array>
 #include <vector>

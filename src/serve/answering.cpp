@@ -78,16 +78,16 @@ void VectorTexts::add_row(size_t i, std::string_view open, std::string_view clos
 }
 
 Answering answering_of(SequencePlan plan) {
-  Answering made;
-  for (const size_t tokens : plan.sequences.tokens()) made.tokens += tokens;
+  Answering reply;
+  for (const size_t tokens : plan.sequences.tokens()) reply.tokens += tokens;
   for (const Encoding& encoding : plan.sequences.encodings()) {
-    made.plan_bytes += encoding.size() * kHeldTokenBytes;
-    made.cut_inputs += encoding.cut_tokens > 0;
-    made.cut_tokens += encoding.cut_tokens;
+    reply.plan_bytes += encoding.size() * kHeldTokenBytes;
+    reply.cut_inputs += encoding.cut_tokens > 0;
+    reply.cut_tokens += encoding.cut_tokens;
   }
-  if (plan.sequences.makes_sequences()) made.plan_bytes += plan.sequences.size() * kMadeSequenceBytes;
-  made.plan = std::make_shared<SequencePlan>(std::move(plan));
-  return made;
+  if (plan.sequences.makes_sequences()) reply.plan_bytes += plan.sequences.size() * kMadeSequenceBytes;
+  reply.plan = std::make_shared<SequencePlan>(std::move(plan));
+  return reply;
 }
 
 void Inputs::add_all(const Json& array, const std::string& pointer) {
@@ -132,17 +132,17 @@ Places places_of(const ServedModel& model, const EncodingRules& rules, Body& par
           }};
 }
 
-Answering counted(Answering made, const Inputs& inputs) {
-  made.items = inputs.size();
-  made.characters = inputs.characters();
-  return made;
+Answering counted(Answering reply, const Inputs& inputs) {
+  reply.items = inputs.size();
+  reply.characters = inputs.characters();
+  return reply;
 }
 
-Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others) {
-  made.items = others.size();
-  made.characters = text.size();
-  for (const std::string& other : others) made.characters += other.size();
-  return made;
+Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& others) {
+  reply.items = others.size();
+  reply.characters = text.size();
+  for (const std::string& other : others) reply.characters += other.size();
+  return reply;
 }
 
 VectorCut::VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options)

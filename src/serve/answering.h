@@ -86,11 +86,11 @@ Answering answering_of(SequencePlan plan);  // without `respond`
 
 template <class Answer, class ToJson>
 Answering answering(Planned<Answer> planned, ToJson to_json) {
-  Answering made = answering_of(std::move(planned.plan));
-  made.respond = [finish = std::move(planned.finish), to_json = std::move(to_json)] {
+  Answering reply = answering_of(std::move(planned.plan));
+  reply.respond = [finish = std::move(planned.finish), to_json = std::move(to_json)] {
     return json_response(to_json(finish()));
   };
-  return made;
+  return reply;
 }
 
 // What is answered to one input, or to a list of them.
@@ -125,21 +125,21 @@ Places places_of(const ServedModel& model, const EncodingRules& rules, Body& par
 Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const PlacedText& first,
                  const std::vector<std::string>& others, const std::string& pointer);
 
-Answering counted(Answering made, const Inputs& inputs);
-Answering counted(Answering made, const std::string& text, const std::vector<std::string>& others);
+Answering counted(Answering reply, const Inputs& inputs);
+Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& others);
 
 // The same where the answer is so many numbers of vectors, in pieces.
-inline Answering of_vectors(Answering made, size_t values) {
-  made.answer_bytes = values * kNumberBytes;
-  made.held_bytes = values * sizeof(float);
-  return made;
+inline Answering of_vectors(Answering reply, size_t values) {
+  reply.answer_bytes = values * kNumberBytes;
+  reply.held_bytes = values * sizeof(float);
+  return reply;
 }
 
 template <class Answer, class Respond>
 Answering responding(Planned<Answer> planned, Respond respond) {
-  Answering made = answering_of(std::move(planned.plan));
-  made.respond = [finish = std::move(planned.finish), respond = std::move(respond)] { return respond(finish()); };
-  return made;
+  Answering reply = answering_of(std::move(planned.plan));
+  reply.respond = [finish = std::move(planned.finish), respond = std::move(respond)] { return respond(finish()); };
+  return reply;
 }
 
 // `dimensions`: vectors cut to their first values, and normalised after that instead of by the model's folder.

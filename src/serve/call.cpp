@@ -202,13 +202,13 @@ std::shared_ptr<Served> Call::find_model(Body& body) const {
 }
 
 // What it has of the memory until its answer is written, in the place of its body. Throws where that is too much.
-void Call::hold(const Answering& made) {
-  if (made.answer_bytes > server_.settings.max_answer)
+void Call::hold(const Answering& reply) {
+  if (reply.answer_bytes > server_.settings.max_answer)
     throw ApiError(ApiCode::kTooLarge,
                    fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
-                               server_.settings.max_answer, made.answer_bytes));
-  answer_bytes_ = made.answer_bytes;
-  request().share->resize(made.plan_bytes + made.characters + made.held_bytes.value_or(made.answer_bytes));
+                               server_.settings.max_answer, reply.answer_bytes));
+  answer_bytes_ = reply.answer_bytes;
+  request().share->resize(reply.plan_bytes + reply.characters + reply.held_bytes.value_or(reply.answer_bytes));
 }
 
 // From the body to the sequences that run.
@@ -222,21 +222,21 @@ void Call::read() {
     facts_.model = served_->model.name;
     admitted_ = served_->worker->admit(info(), text.size() / 2);
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
-    Answering made = make(body);
+    Answering reply = make(body);
     note_unknown(body);
-    hold(made);
-    check_queued(made);
-    if (turn_) turn_->has_read(made.tokens);
-    facts_.items = made.items;
-    facts_.tokens = made.tokens;
-    facts_.is_batch = made.items > 1;
-    facts_.cut_inputs = made.cut_inputs;
-    facts_.cut_tokens = made.cut_tokens;
-    characters_ = made.characters;
+    hold(reply);
+    check_queued(reply);
+    if (turn_) turn_->has_read(reply.tokens);
+    facts_.items = reply.items;
+    facts_.tokens = reply.tokens;
+    facts_.is_batch = reply.items > 1;
+    facts_.cut_inputs = reply.cut_inputs;
+    facts_.cut_tokens = reply.cut_tokens;
+    characters_ = reply.characters;
     read_ = microseconds();
     server_.rates.take(client_, facts_.tokens, read_);
-    if (made.plan == nullptr) return finish(made.respond);
-    submit(std::move(made));
+    if (reply.plan == nullptr) return finish(reply.respond);
+    submit(std::move(reply));
   } catch (...) {
     fail(std::current_exception());
   }
@@ -288,14 +288,14 @@ Answering Call::make(Body& body) {
 }
 
 // Before its tokens count against the client's rate: what never has room did not run.
-void Call::check_queued(const Answering& made) const {
+void Call::check_queued(const Answering& reply) const {
   const size_t most = server_.settings.queue.tokens;
-  if (made.plan != nullptr && made.tokens > most)
+  if (reply.plan != nullptr && reply.tokens > most)
     throw ApiError(ApiCode::kTooLarge,
-                   fmt::format("expected at most {} tokens in a request, got {}", most, made.tokens));
+                   fmt::format("expected at most {} tokens in a request, got {}", most, reply.tokens));
 }
 
-void Call::submit(Answering made) {
+void Call::submit(Answering reply) {
   const RequestId id = *std::exchange(admitted_, std::nullopt);  // the worker's from now on
   exchange_->on_disconnect([weak = weak_from_this(), id] {
     const std::shared_ptr<Call> self = weak.lock();
@@ -304,14 +304,14 @@ void Call::submit(Answering made) {
     self->served_->worker->cancel(id);
   });
   submitted_ = microseconds();
-  const auto done = [self = shared_from_this(), respond_with = std::move(made.respond)](const Outcome& outcome) {
+  const auto done = [self = shared_from_this(), respond_with = std::move(reply.respond)](const Outcome& outcome) {
     self->outcome_ = outcome;
     self->server_.pool->post(self->client_, size_of(self->answer_bytes_),
                              [self, respond_with] { self->finish(respond_with); });
   };
   try {
-    const uint64_t kind = kind_of(*made.plan);
-    if (served_->worker->submit(id, std::move(made.plan), kind, done)) return;
+    const uint64_t kind = kind_of(*reply.plan);
+    if (served_->worker->submit(id, std::move(reply.plan), kind, done)) return;
   } catch (...) {
     served_->worker->cancel(id);
     throw;

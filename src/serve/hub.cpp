@@ -96,7 +96,7 @@ Answering classification(const ServedModel& model, Body& body) {
   options.function = parameters.get().choice<ScoreFunction>(field::kFunctionToApply);
   const bool is_pipeline = parameters.is_pipeline();
   const OffsetUnit unit = offsets_of(parameters.get());
-  Answering made =
+  Answering reply =
       counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
                 return plan_classify(model.pipeline, inputs.views(), options);
               }),
@@ -108,9 +108,9 @@ Answering classification(const ServedModel& model, Body& body) {
                                              is_list || !is_pipeline);  // the hub's clients take the first element
                         }),
               inputs);
-  const size_t lists = options.window_scores == WindowScores::kEach ? made.plan->sequences.size() : 0;
-  made.answer_bytes = (inputs.size() + lists) * std::min(options.top_k, labels) * kLabelBytes;
-  return made;
+  const size_t lists = options.window_scores == WindowScores::kEach ? reply.plan->sequences.size() : 0;
+  reply.answer_bytes = (inputs.size() + lists) * std::min(options.top_k, labels) * kLabelBytes;
+  return reply;
 }
 
 // ---- token-classification
@@ -133,25 +133,25 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   const OffsetUnit unit = offsets_of(given);
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();
-  Answering made = counted(answering(places_of(model, options.rules, given, inputs).plan([&] {
-                             return plan_ner(model.pipeline, inputs.views(), options);
-                           }),
-                                     [=, texts = inputs.texts()](const std::vector<TokenAnswer>& answers) -> Json {
-                                       JsonArray all;
-                                       for (size_t i = 0; i < answers.size(); ++i) {
-                                         Json entities = to_json(answers[i], texts[i], unit, is_grouped).front().second;
-                                         if (!is_pipeline) {
-                                           for (Json& entity : entities.as_array())
-                                             std::erase_if(entity.as_object(),
-                                                           [](const JsonMember& m) { return m.first == "index"; });
-                                         }
-                                         all.push_back(std::move(entities));
-                                       }
-                                       return one_or_list(std::move(all), is_list);
-                                     }),
-                           inputs);
-  made.answer_bytes = made.tokens * kTokenBytes + made.characters;
-  return made;
+  Answering reply = counted(
+      answering(places_of(model, options.rules, given, inputs).plan([&] {
+        return plan_ner(model.pipeline, inputs.views(), options);
+      }),
+                [=, texts = inputs.texts()](const std::vector<TokenAnswer>& answers) -> Json {
+                  JsonArray all;
+                  for (size_t i = 0; i < answers.size(); ++i) {
+                    Json entities = to_json(answers[i], texts[i], unit, is_grouped).front().second;
+                    if (!is_pipeline) {
+                      for (Json& entity : entities.as_array())
+                        std::erase_if(entity.as_object(), [](const JsonMember& m) { return m.first == "index"; });
+                    }
+                    all.push_back(std::move(entities));
+                  }
+                  return one_or_list(std::move(all), is_list);
+                }),
+      inputs);
+  reply.answer_bytes = reply.tokens * kTokenBytes + reply.characters;
+  return reply;
 }
 
 // The clients of the hub expect runs of pieces.
@@ -192,18 +192,18 @@ Answering question_answering(const ServedModel& model, Body& body) {
   EncodingRules own = options.rules;  // of the question, which shares a sequence with the context
   own.encode.max_tokens /= 2;
   own.long_text = LongText::kRefuse;
-  Answering made = counted(answering(places_of(model, own, given, inputs).plan([&] {
-                             return plan_qa(model.pipeline, {&input, 1}, options);
-                           }),
-                                     [context = *context, unit,
-                                      is_list = options.top_k > 1](const std::vector<QuestionAnswer>& answers) -> Json {
-                                       JsonObject best = to_json(answers.front(), context, unit, is_list);
-                                       if (is_list) return std::move(best.back().second);
-                                       return best;
-                                     }),
-                           inputs);
-  made.answer_bytes = options.top_k * (kTokenBytes + context->size());
-  return made;
+  Answering reply = counted(answering(places_of(model, own, given, inputs).plan([&] {
+                              return plan_qa(model.pipeline, {&input, 1}, options);
+                            }),
+                                      [context = *context, unit, is_list = options.top_k > 1](
+                                          const std::vector<QuestionAnswer>& answers) -> Json {
+                                        JsonObject best = to_json(answers.front(), context, unit, is_list);
+                                        if (is_list) return std::move(best.back().second);
+                                        return best;
+                                      }),
+                            inputs);
+  reply.answer_bytes = options.top_k * (kTokenBytes + context->size());
+  return reply;
 }
 
 // ---- fill-mask
@@ -230,7 +230,7 @@ Answering fill_mask(const ServedModel& model, Body& body) {
       return target_ids(model.pipeline.tokenizer, *targets);
     });
   parameters.is_pipeline();
-  Answering made =
+  Answering reply =
       counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
                 return plan_fill(model.pipeline, inputs.views(), options);
               }),
@@ -252,8 +252,8 @@ Answering fill_mask(const ServedModel& model, Body& body) {
                           return one_or_list(std::move(all), is_list);
                         }),
               inputs);
-  made.answer_bytes = fill_bytes(inputs, *made.plan, options, model.pipeline.tokenizer.size());
-  return made;
+  reply.answer_bytes = fill_bytes(inputs, *reply.plan, options, model.pipeline.tokenizer.size());
+  return reply;
 }
 
 // ---- zero-shot-classification
@@ -333,26 +333,26 @@ Answering feature_extraction(const ServedModel& model, Body& body) {
   Parameters parameters(body);
   bool is_list = false;
   if (!parameters.is_pipeline()) {
-    Answering made = tei::embed(model, body, LongText::kCut);
-    return made;
+    Answering reply = tei::embed(model, body, LongText::kCut);
+    return reply;
   }
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   EmbeddingOptions options;
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
   options.pools = false;
   const size_t columns = embedding_columns(model.pipeline, options);
-  Answering made = responding(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+  Answering reply = responding(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
     return plan_embed(model.pipeline, inputs.views(), options);
   }),
-                              [is_list, columns](std::vector<EmbeddingAnswer> answers) {
-                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-                                return parts_response(
-                                    is_list ? "[" : "", vectors->rows(),
-                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "[[", "]]", out); },
-                                    is_list ? "]" : "");
-                              });
-  const size_t values = made.tokens * columns;
-  return counted(of_vectors(std::move(made), values), inputs);
+                               [is_list, columns](std::vector<EmbeddingAnswer> answers) {
+                                 const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                                 return parts_response(
+                                     is_list ? "[" : "", vectors->rows(),
+                                     [vectors](size_t i, std::string& out) { vectors->add_row(i, "[[", "]]", out); },
+                                     is_list ? "]" : "");
+                               });
+  const size_t values = reply.tokens * columns;
+  return counted(of_vectors(std::move(reply), values), inputs);
 }
 
 // ---- tasks of our own
@@ -364,18 +364,18 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
   const OffsetUnit unit = offsets_of(parameters.get());
   const double threshold = parameters.get().number(field::kThreshold);
-  Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
-                             return plan_detect(model.pipeline, inputs.views(), rules);
-                           }),
-                                     [=, texts = inputs.texts()](const std::vector<ReplacedAnswer>& answers) -> Json {
-                                       JsonArray all;
-                                       for (size_t i = 0; i < answers.size(); ++i)
-                                         all.push_back(to_json(answers[i], texts[i], unit, threshold).front().second);
-                                       return one_or_list(std::move(all), is_list);
-                                     }),
-                           inputs);
-  made.answer_bytes = made.tokens * kTokenBytes + made.characters;
-  return made;
+  Answering reply = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
+                              return plan_detect(model.pipeline, inputs.views(), rules);
+                            }),
+                                      [=, texts = inputs.texts()](const std::vector<ReplacedAnswer>& answers) -> Json {
+                                        JsonArray all;
+                                        for (size_t i = 0; i < answers.size(); ++i)
+                                          all.push_back(to_json(answers[i], texts[i], unit, threshold).front().second);
+                                        return one_or_list(std::move(all), is_list);
+                                      }),
+                            inputs);
+  reply.answer_bytes = reply.tokens * kTokenBytes + reply.characters;
+  return reply;
 }
 
 // How probable the text is, one of its tokens after the other masked: as many sequences as it has tokens.
@@ -396,14 +396,14 @@ Answering text_scoring(const ServedModel& model, Body& body) {
     }
     return one_or_list(std::move(all), is_list);
   };
-  Answering made = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
-                             return plan_score(model.pipeline, inputs.views(), rules);
-                           }),
-                                     answer_json),
-                           inputs);
-  made.answer_bytes = inputs.size() * kScoreBytes;
-  if (has_tokens) made.answer_bytes += made.plan->sequences.size() * kTokenBytes + made.characters;
-  return made;
+  Answering reply = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
+                              return plan_score(model.pipeline, inputs.views(), rules);
+                            }),
+                                      answer_json),
+                            inputs);
+  reply.answer_bytes = inputs.size() * kScoreBytes;
+  if (has_tokens) reply.answer_bytes += reply.plan->sequences.size() * kTokenBytes + reply.characters;
+  return reply;
 }
 
 Answering sentence_similarity(const ServedModel& model, Body& body) {

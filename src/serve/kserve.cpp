@@ -416,11 +416,11 @@ Answering logits(const ServedModel& model, const Given& given, const EncodingRul
   plan.take = [found](size_t sequence, std::span<const float> values) {
     found->values[sequence].assign(values.begin(), values.end());
   };
-  Answering made = answering_of(std::move(plan));
-  made.respond = [found, &model, id, output, columns = given.columns] {
+  Answering reply = answering_of(std::move(plan));
+  reply.respond = [found, &model, id, output, columns = given.columns] {
     return response_of(model, id, output, logits_of(model, *found, columns));
   };
-  return made;
+  return reply;
 }
 
 Answering embedding(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
@@ -430,8 +430,8 @@ Answering embedding(const ServedModel& model, const Given& given, const Encoding
   options.normalizes = true;  // as /embed does
   Planned<EmbeddingAnswer> planned =
       places_of(given, model, options.rules).plan([&] { return plan_embed(model.pipeline, given.views(), options); });
-  Answering made = answering_of(std::move(planned.plan));
-  made.respond = [finish = std::move(planned.finish), &model, id, output] {
+  Answering reply = answering_of(std::move(planned.plan));
+  reply.respond = [finish = std::move(planned.finish), &model, id, output] {
     Values values;
     for (const EmbeddingAnswer& answer : finish()) {
       values.shape = {values.shape.empty() ? 1 : values.shape[0] + 1, answer.vectors.size()};
@@ -439,7 +439,7 @@ Answering embedding(const ServedModel& model, const Given& given, const Encoding
     }
     return response_of(model, id, output, values);
   };
-  return made;
+  return reply;
 }
 
 JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArray shape) {
@@ -447,12 +447,12 @@ JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArr
 }
 
 // Of logits, padding included.
-size_t answered_values(const ServedModel& model, const Answering& made, size_t columns) {
+size_t answered_values(const ServedModel& model, const Answering& reply, size_t columns) {
   const HeadFacts& head = facts_of(model.pipeline.model.head());
   const auto classes =
       static_cast<size_t>(std::max<int64_t>(1, head.outputs(model.pipeline.config, model.pipeline.model.labels())));
-  for (const size_t tokens : made.plan->sequences.tokens()) columns = std::max(columns, tokens);
-  return made.plan->sequences.size() * classes * (head.is_per_sequence() ? 1 : columns);
+  for (const size_t tokens : reply.plan->sequences.tokens()) columns = std::max(columns, tokens);
+  return reply.plan->sequences.size() * classes * (head.is_per_sequence() ? 1 : columns);
 }
 
 }  // namespace
@@ -463,15 +463,15 @@ Answering infer(const ServedModel& model, Body& body) {
   const Given given = given_of(model, Tensors(body));
   const EncodingRules rules = rules_of(model, LongText::kCut);
   const Json echoed = id ? Json(*id) : Json();
-  Answering made = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
-                                              : logits(model, given, rules, echoed, output);
+  Answering reply = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
+                                               : logits(model, given, rules, echoed, output);
   const size_t values = output.name == "embedding" ? (given.texts.size() + given.encodings.size()) *
                                                          static_cast<size_t>(model.pipeline.config.hidden_size)
-                                                   : answered_values(model, made, given.columns);
-  made.answer_bytes = values * (output.is_binary ? sizeof(float) : kNumberBytes);
-  made.items = given.texts.size() + given.encodings.size();
-  made.characters = given.texts.characters();
-  return made;
+                                                   : answered_values(model, reply, given.columns);
+  reply.answer_bytes = values * (output.is_binary ? sizeof(float) : kNumberBytes);
+  reply.items = given.texts.size() + given.encodings.size();
+  reply.characters = given.texts.characters();
+  return reply;
 }
 
 Json server_json(std::string_view version) {

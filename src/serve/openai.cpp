@@ -99,7 +99,7 @@ Answering embeddings(const ServedModel& model, Body& body) {
   std::vector<TextInput> inputs = given.texts.views();
   for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
-  Answering made =
+  Answering reply =
       responding(places_of(model, options.rules, body, given.texts).plan([&] {
         return plan_embed(model.pipeline, inputs, options);
       }),
@@ -116,10 +116,10 @@ Answering embeddings(const ServedModel& model, Body& body) {
                        [vectors, is_base64](size_t i, std::string& out) { add_embedding(*vectors, i, is_base64, out); },
                        fmt::format("], \"model\": {}, \"usage\": {}}}", quote_json(name), usage.dump()));
                  });
-  made = of_vectors(std::move(made), given.size() * columns);
-  made.items = given.size();
-  made.characters = given.texts.characters();
-  return made;
+  reply = of_vectors(std::move(reply), given.size() * columns);
+  reply.items = given.size();
+  reply.characters = given.texts.characters();
+  return reply;
 }
 
 }  // namespace deberta::serve::openai

@@ -339,9 +339,9 @@ void Server::open_models() {
 }
 
 void Server::replace_keys(Keys keys) {
-  auto made = std::make_shared<const Keys>(std::move(keys));
+  auto reply = std::make_shared<const Keys>(std::move(keys));
   const std::lock_guard lock(state_->keys_mutex);
-  state_->keys_.swap(made);
+  state_->keys_.swap(reply);
 }
 
 void Server::reload_models(std::function<void(const std::string& name, const std::string& error)> tell) {

@@ -71,17 +71,17 @@ Answering predict(const ServedModel& model, Body& body) {
   const OffsetUnit unit = offsets_of(body);
   options.top_k = static_cast<size_t>(std::max<int64_t>(1, model.pipeline.model.labels()));
   if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
-  Answering made = answering(places_of(model, options.rules, body, inputs).plan([&] {
+  Answering reply = answering(places_of(model, options.rules, body, inputs).plan([&] {
     return plan_classify(model.pipeline, inputs.views(), options);
   }),
-                             [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
-                               JsonArray all;
-                               for (size_t i = 0; i < answers.size(); ++i)
-                                 all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
-                               return one_or_list(std::move(all), is_batch);
-                             });
-  made.answer_bytes = made.plan->sequences.size() * options.top_k * kLabelBytes;
-  return counted(std::move(made), inputs);
+                              [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
+                                JsonArray all;
+                                for (size_t i = 0; i < answers.size(); ++i)
+                                  all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
+                                return one_or_list(std::move(all), is_batch);
+                              });
+  reply.answer_bytes = reply.plan->sequences.size() * options.top_k * kLabelBytes;
+  return counted(std::move(reply), inputs);
 }
 
 Answering rerank(const ServedModel& model, Body& body) {
@@ -100,7 +100,7 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongTex
   if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = *texts};
   const PlacedText asked{*query, body.pointer_of("query")};
-  Answering made =
+  Answering reply =
       answering(places_of(model, options.rules, parameters, asked, *texts, body.pointer_of("texts")).plan([&] {
         return plan_rerank(model.pipeline, {&input, 1}, options);
       }),
@@ -113,7 +113,7 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongTex
                   }
                   return all;
                 });
-  return counted(std::move(made), *query, *texts);
+  return counted(std::move(reply), *query, *texts);
 }
 
 Answering embed(const ServedModel& model, Body& body) {
@@ -127,17 +127,17 @@ Answering embed(const ServedModel& model, Body& body, LongText long_text) {
   const VectorCut cut(model, body, body.flag(field::kNormalize), options);
   refuse_prompt(body);
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
-  Answering made = responding(places_of(model, options.rules, body, inputs).plan([&] {
+  Answering reply = responding(places_of(model, options.rules, body, inputs).plan([&] {
     return plan_embed(model.pipeline, inputs.views(), options);
   }),
-                              [cut, columns](std::vector<EmbeddingAnswer> answers) {
-                                for (EmbeddingAnswer& answer : answers) cut.apply(answer.vectors);
-                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-                                return parts_response(
-                                    "[", vectors->rows(),
-                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "", "", out); }, "]");
-                              });
-  return counted(of_vectors(std::move(made), inputs.size() * columns), inputs);
+                               [cut, columns](std::vector<EmbeddingAnswer> answers) {
+                                 for (EmbeddingAnswer& answer : answers) cut.apply(answer.vectors);
+                                 const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+                                 return parts_response(
+                                     "[", vectors->rows(),
+                                     [vectors](size_t i, std::string& out) { vectors->add_row(i, "", "", out); }, "]");
+                               });
+  return counted(of_vectors(std::move(reply), inputs.size() * columns), inputs);
 }
 
 Answering embed_all(const ServedModel& model, Body& body) {
@@ -147,17 +147,17 @@ Answering embed_all(const ServedModel& model, Body& body) {
   options.pools = false;
   refuse_prompt(body);
   const size_t columns = embedding_columns(model.pipeline, options);
-  Answering made = responding(places_of(model, options.rules, body, inputs).plan([&] {
-    return plan_embed(model.pipeline, inputs.views(), options);
-  }),
-                              [columns](std::vector<EmbeddingAnswer> answers) {
-                                const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-                                return parts_response(
-                                    "[", vectors->rows(),
-                                    [vectors](size_t i, std::string& out) { vectors->add_row(i, "[", "]", out); }, "]");
-                              });
-  const size_t values = made.tokens * columns;
-  return counted(of_vectors(std::move(made), values), inputs);
+  Answering reply = responding(
+      places_of(model, options.rules, body, inputs).plan([&] {
+        return plan_embed(model.pipeline, inputs.views(), options);
+      }),
+      [columns](std::vector<EmbeddingAnswer> answers) {
+        const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
+        return parts_response(
+            "[", vectors->rows(), [vectors](size_t i, std::string& out) { vectors->add_row(i, "[", "]", out); }, "]");
+      });
+  const size_t values = reply.tokens * columns;
+  return counted(of_vectors(std::move(reply), values), inputs);
 }
 
 Answering similarity(const ServedModel& model, Body& body) {
@@ -179,12 +179,12 @@ Answering similarity(const ServedModel& model, Body& body, LongText long_text) {
   Inputs placed;  // each is read by itself
   placed.add(*source, inputs->pointer_of("source_sentence"));
   placed.add_all(*inputs->find("sentences"), inputs->pointer_of("sentences"));
-  Answering made =
+  Answering reply =
       answering(places_of(model, options.embedding.rules, parameters ? *parameters : body, placed).plan([&] {
         return plan_similarity(model.pipeline, {&input, 1}, options);
       }),
                 [](const std::vector<SimilarityAnswer>& answers) { return vector_json(answers.front().cosines); });
-  return counted(std::move(made), *source, *sentences);
+  return counted(std::move(reply), *source, *sentences);
 }
 
 namespace {
@@ -255,16 +255,16 @@ Answering tokenize(const ServedModel& model, Body& body) {
     texts->starts.push_back(texts->starts.back() + texts->encodings.back().size());
     options.most_tokens -= std::min(options.most_tokens, texts->encodings.back().size());
   }
-  Answering made;
-  made.answer_bytes = texts->starts.back() * kTokenBytes + inputs.characters();
-  made.held_bytes = texts->starts.back() * kEncodedBytes + inputs.characters();
-  made.respond = [texts, &tokenizer] {
+  Answering reply;
+  reply.answer_bytes = texts->starts.back() * kTokenBytes + inputs.characters();
+  reply.held_bytes = texts->starts.back() * kEncodedBytes + inputs.characters();
+  reply.respond = [texts, &tokenizer] {
     const size_t tokens = texts->starts.back();
     if (tokens == 0 || texts->has_empty()) return json_response(whole_json(*texts, tokenizer));
     return parts_response(
         "[", tokens, [texts, &tokenizer](size_t i, std::string& out) { add_token(*texts, tokenizer, i, out); }, "]");
   };
-  return counted(std::move(made), inputs);
+  return counted(std::move(reply), inputs);
 }
 
 namespace {
@@ -301,11 +301,11 @@ Answering decode(const ServedModel& model, Body& body) {
       texts.push_back(tokenizer.decode(ids_of(all[i], at, tokenizer), skips));
     }
   }
-  Answering made;
-  made.items = texts.size();
-  for (const Json& text : texts) made.answer_bytes += text.as_string().size();
-  made.respond = [texts = std::move(texts)] { return json_response(texts); };
-  return made;
+  Answering reply;
+  reply.items = texts.size();
+  for (const Json& text : texts) reply.answer_bytes += text.as_string().size();
+  reply.respond = [texts = std::move(texts)] { return json_response(texts); };
+  return reply;
 }
 
 }  // namespace deberta::serve::tei

@@ -1,5 +1,5 @@
-// What the rows of all sections share: groups of verbs, parameters of tasks as options, and the checks that the verbs and
-// the section of a row exist.
+// What the rows of all sections share: groups of verbs, parameters of tasks as options, and the checks that the verbs
+// and the section of a row exist.
 #pragma once
 #include <algorithm>
 #include <span>
