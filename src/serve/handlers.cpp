@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "deberta/library.h"
 #include "heads/head_facts.h"
 #include "serve/fields.h"

@@ -16,7 +16,6 @@
 #include "serve/call.h"
 #include "serve/server_state.h"
 #include "text/tokenizer_settings.h"
-#include "web/files.h"
 
 namespace deberta::serve {
 namespace {
