@@ -78,9 +78,9 @@ struct OutputSettings : OptionGroup {
 
 struct AnyVerb : OptionGroup {
   using OptionGroup::OptionGroup;
-  std::string verb = given().verb();
-  std::vector<std::string> arguments = given().arguments;  // the positional ones
-  std::vector<std::string> words = given().words;          // the whole command line
+  std::string verb = options().verb();
+  std::vector<std::string> arguments = options().arguments;  // the positional ones
+  std::vector<std::string> words = options().words;          // the whole command line
   bool quiet = option("quiet");
   std::string config = option("config");
   bool print_config = option("print-config");
@@ -90,17 +90,17 @@ struct AnyVerb : OptionGroup {
 struct RowVerb : AnyVerb {
   using AnyVerb::AnyVerb;
   std::vector<std::string> input = option("input");
-  RowSettings rows{given()};
+  RowSettings rows{options()};
   BadRows on_bad_row = option("on-bad-row");
-  EncodingSettings encoding{given()};
-  OutputSettings output{given()};
+  EncodingSettings encoding{options()};
+  OutputSettings output{options()};
   ShowProgress progress = option("progress");
 };
 
 // A verb that answers rows with a model.
 struct TextVerb : RowVerb {
   using RowVerb::RowVerb;
-  ModelSettings model{given()};
+  ModelSettings model{options()};
 };
 
 struct ClassifyVerb : TextVerb {
@@ -108,7 +108,7 @@ struct ClassifyVerb : TextVerb {
   using TextVerb::TextVerb;
   bool pair = option("pair");
   size_t top_k = option("top-k");
-  WindowSettings windows{given()};
+  WindowSettings windows{options()};
   Setting<std::optional<ScoreFunction>> activation = option("activation");  // none: auto
 };
 
@@ -217,7 +217,7 @@ struct TokenizeVerb : RowVerb {
 struct ForwardVerb : AnyVerb {
   static constexpr std::string_view kName = "forward";
   using AnyVerb::AnyVerb;
-  ModelSettings model{given()};
+  ModelSettings model{options()};
   TokenizerKind tokenizer = option("tokenizer");
   bool pair = option("pair");
   std::string ids = option("ids");
@@ -230,9 +230,9 @@ struct ForwardVerb : AnyVerb {
 struct EvalVerb : AnyVerb {
   static constexpr std::string_view kName = "eval";
   using AnyVerb::AnyVerb;
-  ModelSettings model{given()};
-  EncodingSettings encoding{given()};
-  OutputSettings output{given()};
+  ModelSettings model{options()};
+  EncodingSettings encoding{options()};
+  OutputSettings output{options()};
   ShowProgress progress = option("progress");
   std::string task = option("task");
   std::vector<std::string> input = option("input");  // files, in addition to those among the arguments
@@ -251,7 +251,7 @@ struct EvalVerb : AnyVerb {
   std::string aggregate = option("aggregate");
   bool merge_sentences = option("merge-sentences");
   std::vector<std::string> label_map = option("label-map");
-  WindowSettings windows{given()};
+  WindowSettings windows{options()};
   std::vector<std::string> false_positive_rate = option("false-positive-rate");
   std::vector<std::string> metrics = option("metrics");
   Setting<std::optional<double>> beta = option("beta");  // none: auto
@@ -274,8 +274,8 @@ struct EvalVerb : AnyVerb {
 struct InspectVerb : AnyVerb {
   static constexpr std::string_view kName = "inspect";
   using AnyVerb::AnyVerb;
-  WeightSettings model{given()};
-  OutputSettings output{given()};
+  WeightSettings model{options()};
+  OutputSettings output{options()};
   bool stats = option("stats");
   std::string diff = option("diff");
 };
@@ -283,8 +283,8 @@ struct InspectVerb : AnyVerb {
 struct CheckVerb : AnyVerb {
   static constexpr std::string_view kName = "check";
   using AnyVerb::AnyVerb;
-  WeightSettings model{given()};
-  OutputSettings output{given()};
+  WeightSettings model{options()};
+  OutputSettings output{options()};
   ShowProgress progress = option("progress");
   std::string output_dir = option("output-dir");
   bool strict = option("strict");
@@ -293,8 +293,8 @@ struct CheckVerb : AnyVerb {
 struct ConvertVerb : AnyVerb {
   static constexpr std::string_view kName = "convert";
   using AnyVerb::AnyVerb;
-  WeightSettings model{given()};
-  OutputSettings output{given()};
+  WeightSettings model{options()};
+  OutputSettings output{options()};
   ShowProgress progress = option("progress");
   std::string output_dir = option("output-dir");
   WrittenDtype dtype = option("dtype");
@@ -308,16 +308,16 @@ struct ConvertVerb : AnyVerb {
   // For int8.
   std::vector<std::string> calibration_data = option("calibration-data");
   Setting<std::string> smoothing = option("smoothing");
-  RowSettings rows{given()};
-  EncodingSettings encoding{given()};
+  RowSettings rows{options()};
+  EncodingSettings encoding{options()};
   TokenizerKind tokenizer = option("tokenizer");
 };
 
 struct BenchVerb : AnyVerb {
   static constexpr std::string_view kName = "bench";
   using AnyVerb::AnyVerb;
-  WeightSettings model{given()};
-  OutputSettings output{given()};
+  WeightSettings model{options()};
+  OutputSettings output{options()};
   std::string kernels = option("kernels");
   DtypeChoice dtype = option("dtype");
   std::vector<std::string> threads = option("threads");
@@ -334,8 +334,8 @@ struct BenchVerb : AnyVerb {
 struct InfoVerb : AnyVerb {
   static constexpr std::string_view kName = "info";
   using AnyVerb::AnyVerb;
-  WeightSettings model{given()};
-  OutputSettings output{given()};
+  WeightSettings model{options()};
+  OutputSettings output{options()};
   std::string kernels = option("kernels");
 };
 
@@ -413,7 +413,7 @@ struct PretrainVerb : AnyVerb {
   double source_exponent = option("source-exponent");
   // What is learned, and how.
   ObjectiveChoice objective = option("objective");
-  ReplacedTokenOptions replaced_tokens{given()};
+  ReplacedTokenOptions replaced_tokens{options()};
   Setting<GeneratorInitChoice> generator_init = option("generator-init");
   Setting<int64_t> generator_layers = option("generator-layers");
   Setting<int64_t> generator_warmup = option("generator-warmup");
@@ -429,8 +429,8 @@ struct PretrainVerb : AnyVerb {
   int64_t max_steps = option("max-steps");
   int64_t max_train_tokens = option("max-train-tokens");
   double num_train_epochs = option("num-train-epochs");
-  OptimizerSettings optimizer{given()};
-  RunOptions run{given()};
+  OptimizerSettings optimizer{options()};
+  RunOptions run{options()};
   double warmup_steps = option("warmup-steps");
   // What is left on the disk.
   size_t eval_lines = option("eval-lines");
@@ -486,17 +486,17 @@ struct FinetuneVerb : AnyVerb {
   size_t gradient_accumulation_steps = option("gradient-accumulation-steps");
   Setting<double> num_train_epochs = option("num-train-epochs");
   int64_t max_steps = option("max-steps");
-  OptimizerSettings optimizer{given()};
-  RunOptions run{given()};
+  OptimizerSettings optimizer{options()};
+  RunOptions run{options()};
   Setting<double> warmup_steps = option("warmup-steps");
   Setting<std::optional<double>> head_learning_rate = option("head-learning-rate");  // none: auto
   double layer_decay = option("layer-decay");
   Setting<std::optional<double>> cls_dropout = option("cls-dropout");  // none: auto
   ClassifierPoolingChoice pooling = option("pooling");
-  AdversarialSettings adversarial{given()};
+  AdversarialSettings adversarial{options()};
   double label_smoothing_factor = option("label-smoothing-factor");
   std::vector<std::string> class_weights = option("class-weights");
-  TeacherSettings teacher{given()};
+  TeacherSettings teacher{options()};
   Setting<RankingLossChoice> ranking_loss = option("ranking-loss");
   Setting<size_t> max_documents = option("max-documents");
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
@@ -517,11 +517,11 @@ struct ReplayVerb : AnyVerb {
   std::string output = option("output");
   Setting<std::optional<int64_t>> decoder_passes = option("decoder-passes");  // none: auto
   ObjectiveChoice objective = option("objective");
-  ReplacedTokenOptions replaced_tokens{given()};
+  ReplacedTokenOptions replaced_tokens{options()};
   TaskLossChoice task_loss = option("task-loss");  // none: by objective
-  AdversarialSettings adversarial{given()};
-  TeacherSettings teacher{given()};
-  OptimizerSettings optimizer{given()};
+  AdversarialSettings adversarial{options()};
+  TeacherSettings teacher{options()};
+  OptimizerSettings optimizer{options()};
   DtypeChoice dtype = option("dtype");
   std::string kernels = option("kernels");
   size_t threads = option("threads");
