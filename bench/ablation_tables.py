@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import charts
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", ROOT / "plans/results"
 PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "finetuning")
@@ -19,7 +21,7 @@ MEAN = "mean of tasks"
 LAST_LINES = 5  # of a log with a line every 100 steps
 DETECTION = ("replaced_share", "discriminator_loss", "discriminator_recall", "discriminator_precision", "table_cosine_words")
 PANELS = {MEAN: "mean of the dev figures of the tasks", "accuracy": "held-out masked pieces that are found"}
-WIDTH, LEFT, RIGHT, ROW, HEAD, FOOT = 800, 245, 160, 22, 30, 30
+WIDTH = 800
 
 
 def marks(plan):
@@ -123,48 +125,34 @@ def verdicts(found):
     return "\n".join(head + lines) + "\n"
 
 
-def panel(plan, column, numbers, top):
-    """SVG of the means of a column of one plan, a bar of two standard errors to either side, and how many FLOPs each
-    took; and where it ends."""
+def panel(plan, column, numbers):
+    """The means of a column of one plan, two standard errors to either side, and how many FLOPs each form took."""
     at = numbers["columns"].index(column)
-    rows = [(row["form"], row["values"][at], row["flops"].get("mean", 0)) for row in numbers["rows"] if row["values"][at]["count"]]
-    reach = [(value["mean"] - 2 * value.get("error", 0), value["mean"] + 2 * value.get("error", 0)) for _, value, _ in rows]
-    low, high = min(least for least, _ in reach), max(most for _, most in reach)
-    margin = 0.05 * (high - low) or 0.01
-    low, high = low - margin, high + margin
-
-    def x(value):
-        return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
-    bottom = top + HEAD + ROW * len(rows)
-    out = [f'<text x="4" y="{top + 16}" font-weight="600">{plan}: {PANELS[column]}</text>']
-    if any(flops for _, _, flops in rows):
-        out.append(f'<text x="{WIDTH - RIGHT + 12}" y="{top + 16}">FLOPs of pre-training</text>')
-    for i in range(5):
-        value = low + (high - low) * i / 4
-        out += [f'<line x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{top + HEAD - 6}" y2="{bottom}" stroke="#8884"/>', f'<text x="{x(value):.1f}" y="{bottom + 15}" text-anchor="middle">{value:.3f}</text>']
-    for number, (form, value, flops) in enumerate(rows):
-        y = top + HEAD + ROW * number + ROW / 2
-        out.append(f'<text x="{LEFT - 10}" y="{y + 4:.1f}" text-anchor="end">{form.replace("&", "&amp;")}</text>')
-        if "error" in value:
-            out.append(f'<line x1="{x(value["mean"] - 2 * value["error"]):.1f}" '
-                       f'x2="{x(value["mean"] + 2 * value["error"]):.1f}" y1="{y}" y2="{y}" stroke="#0072b2" '
-                       'stroke-width="2"/>')
-        out.append(f'<circle cx="{x(value["mean"]):.1f}" cy="{y}" r="4" fill="#0072b2"/>')
-        if flops:
-            out.append(f'<text x="{WIDTH - RIGHT + 12}" y="{y + 4:.1f}">{flops:.2e}</text>')
-    return out, bottom + FOOT
+    rows = [row for row in numbers["rows"] if row["values"][at]["count"]]
+    means = [row["values"][at] for row in rows]
+    values = [[value["mean"], 2 * value["error"] if "error" in value else None] for value in means]
+    flops = [row["flops"].get("mean", 0) for row in rows]
+    chart = {
+        "kind": "dots",
+        "title": f"{plan}: {PANELS[column]}",
+        "width": WIDTH,
+        "labels": [row["form"] for row in rows],
+        "series": [{"values": values}],
+    }
+    if any(flops):
+        chart["notes"] = [f"{one:.2e}" if one else "" for one in flops]
+        chart["notes_title"] = "FLOPs of pre-training"
+    return chart
 
 
-def chart(found):
-    body, top = [], 0
-    for column in PANELS:
-        for plan, (_, numbers) in found.items():
-            if column in numbers["columns"]:
-                lines, top = panel(plan, column, numbers, top)
-                body += lines
-    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" font-family="sans-serif" font-size="12" '
-            'fill="#444">')
-    return "\n".join([head, f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>', *body, "</svg>", ""])
+def chart(program, found):
+    panels = [
+        panel(plan, column, numbers)
+        for column in PANELS
+        for plan, (_, numbers) in found.items()
+        if column in numbers["columns"]
+    ]
+    return charts.svg(program, {"charts": panels})
 
 
 def contradictions():
@@ -190,9 +178,10 @@ def contradictions():
 
 def main():
     words = [word for word in sys.argv[1:] if word != "--check"]
-    found = summaries(ROOT / (words[0] if words else "build/release/deberta"))
+    program = ROOT / (words[0] if words else "build/release/deberta")
+    found = summaries(program)
     stale = []
-    for path, text in ((PAGE, with_tables(PAGE.read_text(), found)), (CHART, chart(found))):
+    for path, text in ((PAGE, with_tables(PAGE.read_text(), found)), (CHART, chart(program, found))):
         if "--check" not in sys.argv:
             path.write_text(text)
         elif path.read_text() != text:

@@ -344,7 +344,7 @@ def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibratio
 def write_page(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
     """Replaces the figures of this kind, and rewrites the page of all kinds."""
     keep(figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations), a.figures)
-    write_files(a.output, load_kinds(a.figures))
+    write_files(a.output, load_kinds(a.figures), a.program)
 
 
 def write_calibrated(a, machine, calibrations):
@@ -354,7 +354,7 @@ def write_calibrated(a, machine, calibrations):
     if old is None:
         sys.exit(f"{kind} has no file in {a.figures}: measure it without --only first")
     keep(old | {"calibrated": calibrations}, a.figures)
-    write_files(a.output, load_kinds(a.figures))
+    write_files(a.output, load_kinds(a.figures), a.program)
 
 
 def with_tokenizer(a, folder):

@@ -162,7 +162,7 @@ def write_pages(a, c, operations):
         new[what] += [line for line in old.get(what, []) if tuple(line[name] for name in key) not in measured]
     new["training_rows"].sort(key=lambda line: (list(TRAINING_FLOORS).index(line["row"]), list(SUFFIX).index(line["precision"])))
     keep(old | new, a.figures)
-    write_files(a.output, load_kinds(a.figures))
+    write_files(a.output, load_kinds(a.figures), a.program)
 
 
 def wants(a, part):

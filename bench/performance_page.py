@@ -1,8 +1,10 @@
 """docs/performance.md, its chart and the figures in README.md, from bench/figures: one file and one section for each
 kind of processor measured. `compare_peers.py` writes the file of the kind that it runs on; the others stay, so no
-measurement is lost. `tools/make_docs.py` regenerates the pages."""
+measurement is lost. `tools/make_docs.py` regenerates the pages; the program draws the chart."""
 import json
 import pathlib
+
+import charts
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "bench/figures"
@@ -270,23 +272,19 @@ def chart_kind(kinds):
 
 
 def chart(kind):
-    """Bars of the median ratios to the best peer; a line across a bar is its floor."""
-    bars = [(row, dtype, found(kind, row, dtype)["median"], floor) for row, dtype, floor in row_keys() if row[:2] in ("T1", "T2", "T3", "T4") and found(kind, row, dtype)]
-    scale, height = 90, 22
-    top = max([bar[2] for bar in bars] + [bar[3] for bar in bars] + [1])
-    width = 260 + int(scale * top) + 60
-    lines = [(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(bars) + 30}" '
-              'font-family="sans-serif" font-size="12">'),
-             '<title>Speed-up over the best peer of the same precision</title>']
-    for i, (row, dtype, value, floor) in enumerate(bars):
-        y = 10 + i * height
-        lines.append(f'<text x="250" y="{y + 13}" text-anchor="end">{row[3:]}, {dtype}</text>')
-        lines.append(f'<rect x="260" y="{y}" width="{scale * value:.0f}" height="{height - 6}" '
-                     f'fill="{"#4477aa" if value >= floor else "#cc6677"}"/>')
-        lines.append(f'<line x1="{260 + scale * floor:.0f}" x2="{260 + scale * floor:.0f}" y1="{y - 2}" '
-                     f'y2="{y + height - 4}" stroke="black"/>')
-        lines.append(f'<text x="{265 + scale * value:.0f}" y="{y + 13}">{value:.2f}</text>')
-    return "\n".join([*lines, "</svg>", ""])
+    """The median ratios to the best peer as bars, each with its floor."""
+    rows = [(row, dtype, floor) for row, dtype, floor in row_keys() if row[:2] in ("T1", "T2", "T3", "T4")]
+    rows = [(row, dtype, floor) for row, dtype, floor in rows if found(kind, row, dtype)]
+    values = [found(kind, row, dtype)["median"] for row, dtype, _ in rows]
+    return {
+        "kind": "bars",
+        "title": "Speed-up over the best peer of the same precision",
+        "x_title": "times as fast as the best peer",
+        "labels": [f"{row[3:]}, {dtype}" for row, dtype, _ in rows],
+        "width": 800,
+        "series": [{"values": values, "targets": [floor for _, _, floor in rows]}],
+        "target": "what it has to reach",
+    }
 
 
 def load_kinds(folder=FIGURES):
@@ -309,15 +307,19 @@ def file_name(kind):
     return "-".join(kind["kind"].lower().replace(",", "").split())
 
 
-def files(kinds, root=ROOT):
-    """{path below the root: text} of every file written."""
-    return {"docs/performance.md": page(kinds), "docs/performance.svg": chart(chart_kind(kinds)), "README.md": with_block((root / "README.md").read_text(), kinds)}
+def files(kinds, program, root=ROOT):
+    """{path below the root: text} of every file written; the program draws the chart."""
+    return {
+        "docs/performance.md": page(kinds),
+        "docs/performance.svg": charts.svg(program, chart(chart_kind(kinds))),
+        "README.md": with_block((root / "README.md").read_text(), kinds),
+    }
 
 
-def write_files(root, kinds):
-    for name, text in files(kinds, root).items():
+def write_files(root, kinds, program):
+    for name, text in files(kinds, program, root).items():
         (root / name).write_text(text)
 
 
-def stale_files(root=ROOT):
-    return [name for name, text in files(load_kinds(), root).items() if (root / name).read_text() != text]
+def stale_files(program, root=ROOT):
+    return [name for name, text in files(load_kinds(), program, root).items() if (root / name).read_text() != text]

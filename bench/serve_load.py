@@ -218,7 +218,7 @@ def keep_figures(options, told, rows):
     peers = told.pop("peers")
     command = f"bench/serve_load.py -m DIR --peers PYTHON --seconds {options.seconds:.0f} --rounds {options.rounds}"
     keep(old | {"serving": {"command": command} | told, "serving_load": rows, "serving_peers": peers})
-    write_files(ROOT, load_kinds())
+    write_files(ROOT, load_kinds(), options.program)
 
 
 def main():

@@ -39,10 +39,11 @@ CHECKS = [
           f"{LINT}; lint=$?; {FORMAT} --check && exit $lint", "python", f"{LINT} --fix; {FORMAT}"),
     Check("web", r"src/web/.*\.(js|css|html)|tools/check_web\.py", "python3 tools/check_web.py"),
     Check("shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"),
-    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics)/.*|bench/.*"
-          r"|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
+    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics|chart)/.*"
+          r"|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
           f"python3 tools/make_docs.py {PROGRAM} --check", "program"),
-    Check("tables of plans", r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/ablation_tables\.py|train/ablation/.*",
+    Check("tables of plans", r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/(ablation_tables|charts)\.py"
+          r"|train/ablation/.*|src/chart/.*",
           f"python3 bench/ablation_tables.py {PROGRAM} --check", "training program"),
     Check("goldens", r"tests/golden/model/.*|tools/goldens/.*", "{python} tools/goldens/make.py tests/golden/model --check", "python"),
 ]

@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check_errors import ROOT, error_rows
 
 sys.path.insert(0, str(ROOT / "bench"))
+import charts
 import performance_page
 from rooms import read_rooms
 from rooms_picture import picture
@@ -158,8 +159,9 @@ def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
     pages = {"docs/errors.md": errors_page(), "docs/options.md": options_page(binary), "docs/tasks.md": tasks_page(binary), "docs/deberta.1": manual_page(binary),
-             "docs/how-it-works.md": rooms_page(), "docs/concepts/rooms.svg": picture(read_rooms(ROOT / "rooms.txt")),
-             **performance_page.files(performance_page.load_kinds())}
+             "docs/how-it-works.md": rooms_page(),
+             "docs/concepts/rooms.svg": charts.svg(binary, picture(read_rooms(ROOT / "rooms.txt"))),
+             **performance_page.files(performance_page.load_kinds(), binary)}
     for name, text in pages.items():
         path = ROOT / name
         if check:

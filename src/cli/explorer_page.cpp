@@ -1,4 +1,4 @@
-// Puts the style sheet, the modules and the data into the page itself, so that it needs no other file.
+// Puts the style sheets, the modules and the data into the page itself, so that it needs no other file.
 #include "cli/explorer_page.h"
 
 #include <fmt/format.h>
@@ -53,8 +53,9 @@ std::string explorer_page(const Json& data) {
       "<meta http-equiv=\"content-security-policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'; img-src data: blob:\">\n";
   std::string page = text_of("explorer.html");
+  replace(page, "<link rel=\"stylesheet\" href=\"explorer/palette.css\">\n", "");
   replace(page, "<link rel=\"stylesheet\" href=\"explorer/explorer.css\">",
-          fmt::format("{}<style>\n{}</style>", kPolicy, text_of("explorer.css")));
+          fmt::format("{}<style>\n{}{}</style>", kPolicy, text_of("palette.css"), text_of("explorer.css")));
   std::vector<std::string> done;
   std::string module = "<script type=\"module\">\n";
   append_module("explorer.js", done, module);

@@ -31,6 +31,7 @@ int run(const FinetuneVerb& options);
 int run(const AblateVerb& options);
 int run(const ReplayVerb& options);
 int run(const ReportVerb& options);
+int run(const ChartVerb& options);
 
 // Runs the verb of the options.
 int run_verb(const Options& options);

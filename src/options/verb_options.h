@@ -542,6 +542,12 @@ struct ReportVerb : AnyVerb {
   using AnyVerb::AnyVerb;
 };
 
+struct ChartVerb : AnyVerb {
+  static constexpr std::string_view kName = "chart";
+  using AnyVerb::AnyVerb;
+  OutputSettings output{given()};
+};
+
 struct CompletionVerb : AnyVerb {
   static constexpr std::string_view kName = "completion";
   using AnyVerb::AnyVerb;
@@ -606,6 +612,6 @@ struct ServeVerb : AnyVerb {
 using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
                          FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb,
                          CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, AblateVerb,
-                         ReplayVerb, ReportVerb, CompletionVerb, HelpVerb>;
+                         ReplayVerb, ReportVerb, ChartVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

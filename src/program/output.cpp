@@ -111,7 +111,8 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
     if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != format_word))
       note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, format_word));
   } else if (!output.format) {
-    if (!is_no_file(path)) refuse(fmt::format("expected a name that ends in .safetensors, got {}", path));
+    if (!is_no_file(path))
+      refuse(fmt::format("expected a name that ends in .{}, got {}", find_verb(verb)->arrays, path));
   } else if (!has_format(verb, format) && !is_no_file(path)) {
     refuse(fmt::format("expected a name with the extension of a format of {} ({}), or --format, got {}", verb,
                        formats_of(verb), path));

@@ -18,7 +18,7 @@ function labels(rows) {
 
 // The text with parts of it coloured. spans: [{ start, end, strength, note }] in code points, in order.
 function coloured(text, spans) {
-  const palette = paletteOf("terms"), points = [...text], line = element("p", { className: "tokens" });
+  const palette = paletteOf("diverging"), points = [...text], line = element("p", { className: "tokens" });
   let at = 0;
   for (const { start, end, strength, note } of spans) {
     if (start > at) line.append(points.slice(at, start).join(""));

@@ -1,6 +1,6 @@
 // The views of attention: one head, the terms by distance, all heads.
 import { element, note, shape } from "./dom.js";
-import { paletteOf } from "./explorer-colours.js";
+import { colourOf, paletteOf } from "./explorer-colours.js";
 import { cellAt, drawCurves, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
 import { byDistance, rangeOf, weightsWithout, worstSum } from "./explorer-numbers.js";
 
@@ -11,7 +11,7 @@ const NAMES = {
   sum: "sum",
   softmax: "softmax",
 };
-const SERIES = { c2p: "#0072b2", p2c: "#d55e00" };
+const SERIES = { c2p: "c0", p2c: "c1" };
 
 // ---- what views have in common
 
@@ -115,7 +115,7 @@ function matrixControls(state, redraw, { canvas, at, values, palette }) {
 
 export async function matrixView(place, state, redraw) {
   const tokens = state.about.tokens, { values, isWeights, terms } = await matrixValues(state);
-  const palette = paletteOf(isWeights ? "weights" : "terms"), { most, at } = scaleOf(values, isWeights);
+  const palette = paletteOf(isWeights ? "sequential" : "diverging"), { most, at } = scaleOf(values, isWeights);
   const { canvas, layout } = drawnMatrix(state, at, palette);
   const sum = await state.source.term(state.layer, state.head, "sum"), worst = worstSum(terms, sum);
   const whole = [
@@ -152,7 +152,7 @@ function seriesOf(state) {
   return Promise.all(names.map(async (name) => {
     const values = await state.source.term(state.layer, state.head, name);
     const points = byDistance(values, T).map((p) => ({ ...p, x: p.distance }));
-    return { name, colour: SERIES[name], points };
+    return { name, colour: colourOf(SERIES[name]), points };
   }));
 }
 
@@ -196,7 +196,7 @@ const ORDERS = {
 function thumbnail(one, pixels, side, state, redraw) {
   const index = (one.layer - 1) * state.about.heads + one.head, count = side * side;
   const values = Float32Array.from(pixels.subarray(index * count, (index + 1) * count), (v) => v / 255);
-  const image = imageOf(values, side, side, paletteOf("weights"));
+  const image = imageOf(values, side, side, paletteOf("sequential"));
   image.style.width = image.style.height = "80px";
   const isChosen = one.layer === state.layer && one.head === state.head;
   const button = element("button",

@@ -1,4 +1,5 @@
-// The files of the web pages (src/web/*.html, .js, .css), as they are in the repository.
+// The files of the web pages (src/web/*.html, .js, .css), as they are in the repository, and palette.css, which
+// declares their colours.
 #pragma once
 #include <span>
 #include <string_view>
@@ -13,7 +14,7 @@ struct File {
 
 std::span<const File> files();  // by name
 const File* find_file(std::string_view name);
-// Whether a page may load the file: those that begin with its name, and the scripts that pages share.
+// Whether a page may load the file: those that begin with its name, and what pages share.
 bool belongs_to(std::string_view page, std::string_view name);
 
 }  // namespace deberta::web

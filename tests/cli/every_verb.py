@@ -39,6 +39,8 @@ def with_files(folder):
     (folder / "rows.tsv").write_text("id\ttext\n" + "".join(f"{i}\ttext number {i}\n" for i in range(5)))
     (folder / "rows.jsonl").write_text("".join(json.dumps({"text": f"text {i}"}) + "\n" for i in range(5)))
     (folder / "dev.csv").write_text("premise,hypothesis,label\n" + "".join(f"text {i},other {i},neutral\n" for i in range(5)))
+    series = [{"name": "b", "points": [[0, 1], [1, None], [2, 3]]}]
+    (folder / "chart.json").write_text(json.dumps({"kind": "lines", "title": "a", "series": series}))
     (folder / "answers.tsv").write_text("index\tprediction\n" + "".join(f"{i}\tneutral\n" for i in range(5)))
     return made
 
@@ -56,7 +58,8 @@ def jobs(folder):
              verb("rerank", "number", "a question", TEXT, OTHER), verb("fill", "lm", "a [MASK] film"), verb("score", "lm", TEXT),
              verb("embed", "sequence", "-f", "jsonl", TEXT), verb("detect", "rtd", TEXT), verb("analyze", "sequence", TEXT), verb("tokenize", "sequence", TEXT),
              verb("eval", None, "--task", "mnli", "-p", folder / "answers.tsv", folder / "dev.csv"), verb("inspect", "sequence"),
-             verb("check", "sequence"), verb("info", "sequence", is_timed=True), verb("help", None, "classify"), verb("completion", None, "bash"),
+             verb("check", "sequence"), verb("info", "sequence", is_timed=True),
+             verb("chart", None, folder / "chart.json"), verb("help", None, "classify"), verb("completion", None, "bash"),
              verb("bench", "sequence", "--lengths", "8", "--min-time", "0.001", is_timed=True)]
     written = [("forward", "sequence", "--ids", folder / "ids.safetensors", "-o"), ("embed", "sequence", TEXT, "-o"),
                ("classify", "sequence", "-i", folder / "rows.tsv", "-o"), ("classify", "sequence", "-i", folder / "rows.jsonl", "-f", "jsonl", "-o"),

@@ -9,6 +9,7 @@ import sys
 import numpy
 import pytest
 
+from conftest import BINARY
 from models import read_safetensors, write_safetensors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,7 +29,7 @@ def section_of(page, kind):
 
 
 def test_the_files_are_those_of_the_figures():
-    assert performance_page.stale_files() == []
+    assert performance_page.stale_files(BINARY) == []
 
 
 def test_every_kind_has_a_section_and_a_row_that_does_not_hold_says_so(tmp_path):
@@ -77,7 +78,7 @@ def run(tmp_path):
         (tmp_path / f"figures/{name}.json").write_bytes((ROOT / f"bench/figures/{name}.json").read_bytes())
     (tmp_path / "lengths.txt").write_text("\n".join(map(str, range(1, 20))))
     return argparse.Namespace(rounds=3, threads=2, budget=0.4, figures=tmp_path / "figures", output=tmp_path, model=tmp_path, trained=tmp_path, only=None,
-                              lengths=tmp_path / "lengths.txt", program="deberta", python=sys.executable, peers_script="peers.py", tokenizer_bench="bench", text="text")
+                              lengths=tmp_path / "lengths.txt", program=str(BINARY), python=sys.executable, peers_script="peers.py", tokenizer_bench="bench", text="text")
 
 
 def kinds_of(run):
@@ -132,7 +133,7 @@ def test_the_command_measures_every_row_and_every_table(run, monkeypatch):
             return [{"peer": peer, "mb_per_s": 2.0} for peer in ("sentencepiece", "hf-fast")]
         shapes = [(n, batch) for n in (32, 128, 512, 2048) for batch in (1, 2, 4, 8, 16)]
         figures = [{"what": "latency", "seq": n, "batch": batch, "ms_min": n, "ms_median": n, "of_limit": 0.5} for n, batch in shapes]
-        if words[0] != "deberta":
+        if words[0] != str(BINARY):
             peers = words[words.index("--peers") + 1].split(",")
             return [line | {"peer": peer} for peer in peers for line in (*figures, {"what": "mixed", "tokens_per_s": 10.0})]
         dtype = words[words.index("--dtype") + 1]

@@ -9,7 +9,7 @@ import pytest
 from conftest import BINARY
 from models import ROOT
 
-VERBS = ["classify", "eval", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "completion", "help"]
+VERBS = ["classify", "eval", "nli", "ner", "embed", "detect", "fill", "tokenize", "forward", "inspect", "check", "info", "chart", "completion", "help"]
 
 
 def test_no_words_and_help_show_every_verb(deberta):

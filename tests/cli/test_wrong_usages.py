@@ -163,6 +163,13 @@ USAGES = [
     ("convert -m SEQ --to new --average SEQ --adapter SEQ", 2, "--average: expected this or --adapter, got both"),
     ("convert -m SEQ --to new --layout v1", 1, "the layout of version 1 cannot hold this model"),
     ("check -m SEQ --fix .", 1, ".: expected a new or empty folder"),
+    # ---- chart
+    ("chart", 2, "chart: expected a file of figures, or - for standard input, got none"),
+    ("chart a.json b.json", 2, "chart: expected FILE, got a.json b.json"),
+    ("chart none.json", 1, "none.json: cannot open: No such file or directory"),
+    ("chart texts.txt", 1, "texts.txt: not valid JSON at line 1"),
+    ("chart squad.json", 1, "squad.json: kind: expected lines, bars, dots, boxes, heat_map or diagram, got none"),
+    ("chart squad.json -o x.png", 2, "--output: expected a name that ends in .svg, got x.png"),
     # ---- bench
     ("bench -m SEQ --threads abc", 2, '--threads: expected numbers in 1..1024, got "abc"'),
     ("bench -m SEQ --lengths 0", 2, '--lengths: expected numbers in 1..'),
@@ -214,7 +221,7 @@ def test_the_list_is_long_and_names_every_verb():
     words = [usage.split() if isinstance(usage, str) else usage for usage, _, _ in USAGES]
     assert len(USAGES) >= 60 and len({" ".join(line) for line in words}) == len(USAGES)
     assert {line[0] for line in words} >= {"classify", "nli", "zero-shot", "ner", "qa", "choose", "rerank", "fill", "score", "embed", "detect", "tokenize", "forward", "eval",
-                                           "inspect", "check", "convert", "bench", "info", "completion", "help"}
+                                           "inspect", "check", "convert", "bench", "info", "chart", "completion", "help"}
 
 
 @pytest.mark.parametrize("head, labels", [("sequence", ("a", "b", "c")), ("sequence", ("contradiction", "neutral", "entailment")), ("sequence", ("not_entailment", "entailment")),

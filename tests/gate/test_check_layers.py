@@ -46,6 +46,10 @@ def test_what_is_no_option_or_no_literal_is_green(check, text):
     assert check("src/base/one.cpp", text)[0] == 0
 
 
+def test_variables_of_a_style_sheet_are_no_options(check):
+    assert check("src/text/one.cpp", 'R"css(a { color: var(--ink); --paper: #fff; })css"')[0] == 0
+
+
 def test_a_room_of_the_library_names_no_option_whatever_its_floor(check):
     for room in ("rows", "eval"):
         code, lines = check(f"src/{room}/one.cpp", '"name it with --input-field"')

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "chart/palette.h"
 #include "support/paths.h"
 
 namespace deberta::web::files_test {
@@ -20,9 +21,10 @@ TEST(WebFiles, AreThoseOfTheFolderByteForByte) {
     if (ending != ".h" && ending != ".cpp" && ending != ".md") expected.insert(entry.path().filename());
   }
   for (const File& file : files()) {
+    EXPECT_EQ(find_file(file.name), &file);
+    if (file.name == "palette.css") continue;
     actual.insert(std::string(file.name));
     EXPECT_EQ(file.text, read_file(folder + "/" + std::string(file.name), size_t{1} << 24)) << file.name;
-    EXPECT_EQ(find_file(file.name), &file);
   }
   EXPECT_EQ(actual, expected);
   EXPECT_EQ(find_file("none"), nullptr);
@@ -32,7 +34,25 @@ TEST(WebFiles, BelongToThePageOfTheirName) {
   EXPECT_TRUE(belongs_to("docs", "docs.js"));
   EXPECT_TRUE(belongs_to("explorer", "explorer-draw.js"));
   EXPECT_TRUE(belongs_to("docs", "api.js"));
+  EXPECT_TRUE(belongs_to("explorer", "palette.css"));
   EXPECT_FALSE(belongs_to("docs", "explorer.js"));
+}
+
+// One table of colours, in the room chart: no page types its own.
+TEST(WebFiles, TakeTheirColoursFromThePalette) {
+  ASSERT_NE(find_file("palette.css"), nullptr);
+  const std::string palette(find_file("palette.css")->text);
+  EXPECT_EQ(palette, chart::palette_css());
+  const std::regex typed("#[0-9a-fA-F]{6}\\b|light-dark|\\brgb\\([0-9]"), used("var\\(--([a-z0-9]+)\\)");
+  for (const File& file : files()) {
+    const std::string text(file.text);
+    if (!(file.name.ends_with(".css") || file.name.ends_with(".js")) || file.name == "palette.css") continue;
+    EXPECT_FALSE(std::regex_search(text, typed)) << file.name;
+    for (std::sregex_iterator found(text.begin(), text.end(), used), end; found != end; ++found)
+      EXPECT_NE(palette.find("--" + (*found)[1].str() + ":"), std::string::npos) << file.name << ": " << found->str();
+  }
+  for (const char* page : {"explorer.html", "docs.html"})
+    EXPECT_NE(find_file(page)->text.find("/palette.css\">"), std::string_view::npos) << page;
 }
 
 // The server forbids inline scripts and styles, and whatever comes from elsewhere.

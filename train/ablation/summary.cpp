@@ -7,12 +7,21 @@
 #include <cmath>
 #include <limits>
 
+#include "chart/chart.h"
+#include "chart/page.h"
+#include "chart/text.h"
 #include "train/report/charts.h"
-#include "train/report/page.h"
 #include "train/report/text.h"
 
 namespace deberta::train {
 namespace {
+
+using chart::axis_number;
+using chart::escape_html;
+using chart::make_page;
+using chart::section;
+using chart::Table;
+using chart::to_html;
 
 constexpr const char* kMean = "mean of tasks";
 
@@ -112,48 +121,25 @@ std::vector<std::string> costs_of(const Summary& summary, const SummaryRow& row)
   return costs;
 }
 
-// ---- the chart of a column: a dot for each form, a bar of two standard errors to either side
-
-constexpr double kWidth = 620, kLeft = 170, kRight = 70, kRow = 24, kTop = 8, kFoot = 26;
-
+// A dot for each form, a line of two standard errors to either side.
 std::string draw_column(const Summary& summary, size_t column) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const std::string name = readable(summary.columns[column]);
+  chart::DotChart drawn{.title = name,
+                        .x = {.title = fmt::format("mean, two standard errors; {} is better",
+                                                   is_lower_better(summary.columns[column]) ? "lower" : "higher")},
+                        .labels = {},
+                        .series = {{}},
+                        .width = chart::kFigureWidth};
+  bool is_any = false;
   for (const SummaryRow& row : summary.rows) {
     const Estimate& value = row.values[column];
-    if (value.count == 0 || !std::isfinite(value.mean)) continue;
-    const double reach = value.count > 1 ? 2 * value.error : 0;
-    low = std::min(low, value.mean - reach);
-    high = std::max(high, value.mean + reach);
+    drawn.labels.push_back(row.form);
+    chart::Dot& dot = drawn.series.front().values.emplace_back();
+    if (value.count == 0) continue;
+    dot = {.value = value.mean, .reach = 2 * value.error, .about = cell(value)};
+    is_any = is_any || std::isfinite(value.mean);
   }
-  if (!(low <= high)) return "";
-  const double margin = high > low ? 0.05 * (high - low) : std::max(std::abs(high) * 0.05, 1e-9);
-  low -= margin, high += margin;
-  const auto x = [&](double value) { return kLeft + (value - low) / (high - low) * (kWidth - kLeft - kRight); };
-  const double height = kTop + kRow * static_cast<double>(summary.rows.size()) + kFoot;
-  std::string svg;
-  for (const double tick : {low + margin, (low + high) / 2, high - margin})
-    svg += fmt::format(
-        "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"x\" x=\"{0:.1f}\" y=\"{3}\">{4}</text>\n", x(tick),
-        kTop, height - kFoot, height - 8, axis_number(tick));
-  double y = kTop + kRow / 2;
-  for (const SummaryRow& row : summary.rows) {
-    const Estimate& value = row.values[column];
-    svg += fmt::format("<text class=\"y\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", kLeft - 8, y + 4, escape_html(row.form));
-    if (value.count > 0 && std::isfinite(value.mean)) {
-      if (value.count > 1)
-        svg += fmt::format("<path class=\"line c0\" d=\"M{:.1f} {}H{:.1f}\"/>\n", x(value.mean - 2 * value.error), y,
-                           x(value.mean + 2 * value.error));
-      svg += fmt::format("<circle class=\"dot c0\" cx=\"{:.1f}\" cy=\"{}\" r=\"4\"><title>{}: {}</title></circle>\n",
-                         x(value.mean), y, escape_html(row.form), cell(value));
-    }
-    y += kRow;
-  }
-  const bool is_low = is_lower_better(summary.columns[column]);
-  return fmt::format(
-      "<figure>\n<figcaption>{} <span class=\"unit\">mean, two standard errors; {} is better</span></figcaption>\n"
-      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n</figure>\n",
-      escape_html(readable(summary.columns[column])), is_low ? "lower" : "higher", kWidth, height,
-      escape_html(readable(summary.columns[column])), svg);
+  return is_any ? svg_figure(chart::draw(drawn)) : "";
 }
 
 }  // namespace
@@ -283,11 +269,11 @@ std::string page_of(const Summary& summary, const std::string& title) {
   const std::string body =
       fmt::format("<p>{} of {} runs are finished. Values are means over seeds ± their standard error.</p>\n",
                   summary.finished, summary.cells) +
-      draw(values) +
+      to_html(values) +
       section("Differences from " + summary.reference + ", seed by seed; * beyond two standard errors",
-              draw(differences)) +
+              to_html(differences)) +
       section("Charts", charts.empty() ? "" : "<div class=\"charts\">\n" + charts + "</div>\n") +
-      section("Forms", draw(forms));
+      section("Forms", to_html(forms));
   return make_page(title, body);
 }
 

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "train/report/line_chart.h"
+#include "chart/chart.h"
+#include "chart/page.h"
+#include "chart/text.h"
 
 namespace deberta::train {
 namespace {
@@ -17,28 +19,29 @@ using Names = std::vector<std::string_view>;
 struct Group {
   const char* title;
   const char* unit;
-  bool may_be_logarithmic;
+  chart::Spacing spacing;
   Names metrics;  // an asterisk at the end: all that begin so
 };
 
 // The order of the charts.
 const std::vector<Group>& groups() {
+  using enum chart::Spacing;
   static const std::vector<Group> all = {
-      {"Loss", "nats", false, {"loss", "generator_loss", "task_loss", "adversarial_loss", "distillation_loss"}},
-      {"Loss of the discriminator", "nats", false, {"discriminator_loss"}},
-      {"Accuracy in training", "", false, {"accuracy", "generator_accuracy", "discriminator_accuracy"}},
-      {"Precision and recall of replaced tokens", "", false, {"discriminator_precision", "discriminator_recall"}},
-      {"Share of replaced tokens", "", false, {"replaced_share"}},
+      {"Loss", "nats", kLinear, {"loss", "generator_loss", "task_loss", "adversarial_loss", "distillation_loss"}},
+      {"Loss of the discriminator", "nats", kLinear, {"discriminator_loss"}},
+      {"Accuracy in training", "", kLinear, {"accuracy", "generator_accuracy", "discriminator_accuracy"}},
+      {"Precision and recall of replaced tokens", "", kLinear, {"discriminator_precision", "discriminator_recall"}},
+      {"Share of replaced tokens", "", kLinear, {"replaced_share"}},
       {"Learning rate",
        "",
-       false,
+       kLinear,
        {"learning_rate", "head_learning_rate", "generator_learning_rate", "discriminator_learning_rate"}},
       {"Norm of the gradient before the clip",
        "",
-       true,
+       kLogarithmicIfWide,
        {"grad_norm", "generator_grad_norm", "discriminator_grad_norm"}},
-      {"Speed", "tokens per second", false, {"tokens_per_s"}},
-      {"Cosine of the embedding tables of generator and discriminator", "", false, {"table_cosine*"}},
+      {"Speed", "tokens per second", kLinear, {"tokens_per_s"}},
+      {"Cosine of the embedding tables of generator and discriminator", "", kLinear, {"table_cosine*"}},
   };
   return all;
 }
@@ -74,17 +77,34 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }
 
-std::vector<int64_t> resumes_of(const RunRecord& record) {
-  std::vector<int64_t> steps;
+// Steps from which the run went on.
+std::vector<double> resumes_of(const RunRecord& record) {
+  std::vector<double> steps;
   for (const RunEvent& event : record.events) {
-    const bool is_known = std::find(steps.begin(), steps.end(), event.step) != steps.end();
-    if (event.kind == event::kResumed && !is_known) steps.push_back(event.step);
+    const auto step = static_cast<double>(event.step);
+    const bool is_known = std::find(steps.begin(), steps.end(), step) != steps.end();
+    if (event.kind == event::kResumed && !is_known) steps.push_back(step);
   }
   return steps;
 }
 
-ChartLine line_of(const RunRecord& record, const std::string& metric) {
-  return {.label = readable(metric), .points = record.series(metric)};
+// With its last value in the legend.
+chart::Line line_of(const RunRecord& record, const std::string& metric, const std::string& label) {
+  chart::Line line{.name = label, .points = {}};
+  for (const Point& point : record.series(metric))
+    line.points.push_back({static_cast<double>(point.step), point.value});
+  if (!line.points.empty()) line.note = chart::exact_number(line.points.back().y);
+  return line;
+}
+
+// Over the steps of the run; "" without a point.
+std::string figure_of(chart::LineChart drawn, const std::vector<double>& resumes) {
+  std::erase_if(drawn.lines, [](const chart::Line& line) { return line.points.empty(); });
+  if (drawn.lines.empty()) return "";
+  drawn.x = {.title = "step", .low = 0, .is_whole = true};
+  drawn.width = chart::kFigureWidth;
+  drawn.divisions = {.name = "went on after a break", .at = resumes};
+  return svg_figure(chart::draw(drawn));
 }
 
 }  // namespace
@@ -107,25 +127,20 @@ std::string readable(std::string_view metric) {
 std::string training_charts(const RunRecord& record) {
   std::vector<std::string> names = record.metric_names();
   std::erase_if(names, [](const std::string& name) { return !is_drawn(name); });
-  const std::vector<int64_t> resumes = resumes_of(record);
+  const std::vector<double> resumes = resumes_of(record);
   std::string html;
   for (const Group& group : groups()) {
-    LineChart chart{.title = group.title,
-                    .unit = group.unit,
-                    .may_be_logarithmic = group.may_be_logarithmic,
-                    .lines = {},
-                    .resumes = resumes};
+    chart::LineChart drawn{.title = group.title, .y = {.title = group.unit, .spacing = group.spacing}, .lines = {}};
     for (const std::string_view pattern : group.metrics) {
       for (const std::string& name : names) {
-        if (matches(pattern, name)) chart.lines.push_back(line_of(record, name));
+        if (matches(pattern, name)) drawn.lines.push_back(line_of(record, name, readable(name)));
       }
       std::erase_if(names, [&](const std::string& name) { return matches(pattern, name); });
     }
-    html += draw(chart);
+    html += figure_of(std::move(drawn), resumes);
   }
-  for (const std::string& name : names) {
-    html += draw({.title = readable(name), .unit = "", .lines = {line_of(record, name)}, .resumes = resumes});
-  }
+  for (const std::string& name : names)
+    html += figure_of({.title = readable(name), .lines = {line_of(record, name, readable(name))}}, resumes);
   return html;
 }
 
@@ -149,11 +164,10 @@ std::string evaluation_charts(const RunRecord& record) {
   for (const std::string& name : evaluation_metrics(record)) {
     if (is_count(name)) continue;
     const std::string label = readable(std::string_view(name).substr(kEvaluation.size()));
-    html += draw({.title = "Evaluation: " + label,
-                  .unit = "",
-                  .may_be_logarithmic = is_lower_better(name),
-                  .lines = {{.label = label, .points = record.series(name)}},
-                  .resumes = resumes_of(record)});
+    const chart::Spacing spacing = is_lower_better(name) ? chart::Spacing::kLogarithmicIfWide : chart::Spacing::kLinear;
+    html +=
+        figure_of({.title = "Evaluation: " + label, .y = {.spacing = spacing}, .lines = {line_of(record, name, label)}},
+                  resumes_of(record));
   }
   return html;
 }

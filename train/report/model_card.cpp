@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "chart/text.h"
 #include "config/model_config.h"
 #include "deberta/library.h"
 #include "heads/forms.h"
@@ -23,6 +24,9 @@
 
 namespace deberta::train {
 namespace {
+
+using chart::exact_number;
+using chart::grouped;
 
 constexpr std::string_view kMark = "\n<!-- made by deberta from the run; change the text and it stays as it is: ";
 constexpr std::string_view kMarkEnd = " -->\n";

@@ -8,11 +8,17 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "train/report/page.h"
-#include "train/report/text.h"
+#include "chart/page.h"
+#include "chart/text.h"
 
 namespace deberta::train {
 namespace {
+
+using chart::escape_html;
+using chart::exact_number;
+using chart::grouped;
+using chart::Table;
+using chart::to_html;
 
 constexpr size_t kMostRows = 20;          // of the worst
 constexpr size_t kMostClasses = 30;       // of the confusion matrix
@@ -38,7 +44,7 @@ std::string figures_table(const std::vector<ClassFigures>& figures, const char* 
     table.rows.push_back({escape_html(one.name), share(one.precision()), share(one.recall()), share(one.f1()),
                           count(one.support), count(one.predicted)});
   }
-  return draw(table);
+  return to_html(table);
 }
 
 // Of the most frequent classes, where there are many.
@@ -64,7 +70,7 @@ std::string confusion_table(const PredictedRows& predictions, std::vector<ClassF
     }
     table.rows.push_back(std::move(row));
   }
-  return html + draw(table) +
+  return html + to_html(table) +
          note(
              "Rows are what is right, columns what the model answered; the stronger the colour, the larger "
              "the share of its row.");
@@ -136,7 +142,7 @@ std::string worst_table(const PredictedRows& predictions) {
     if (has_pairs) cells.push_back(shown(row.pair));
     table.rows.push_back(std::move(cells));
   }
-  const std::string drawn = draw(table);
+  const std::string drawn = to_html(table);
   if (drawn.empty()) return note("No row is answered wrongly.");
   const bool has_scores = kind == PredictionKind::kScore || kind == PredictionKind::kScores;
   return heading(has_scores ? "The largest errors" : "The worst rows") + drawn;

@@ -9,15 +9,25 @@
 #include <utility>
 #include <vector>
 
+#include "chart/page.h"
+#include "chart/text.h"
 #include "deberta/library.h"
 #include "train/report/charts.h"
-#include "train/report/page.h"
 #include "train/report/prediction_tables.h"
 #include "train/report/text.h"
 #include "train/state/checkpoint_folder.h"
 
 namespace deberta::train {
 namespace {
+
+using chart::axis_number;
+using chart::escape_html;
+using chart::exact_number;
+using chart::grouped;
+using chart::make_page;
+using chart::section;
+using chart::Table;
+using chart::to_html;
 
 // ---- the head of the page
 
@@ -93,7 +103,7 @@ std::string evaluation_table(const RunRecord& record) {
                           has_best ? exact_number(best->value) : "", has_best ? grouped(best->step) : "",
                           grouped(static_cast<int64_t>(points.size()))});
   }
-  return draw(table);
+  return to_html(table);
 }
 
 // The last evaluation of each class.
@@ -119,7 +129,7 @@ std::string class_table(const RunRecord& record) {
     std::vector<std::string>& line = table.rows.emplace_back(1, escape_html(classes[row]));
     for (size_t column = 0; column < metrics.size(); ++column) line.push_back(cells[{row, column}]);
   }
-  return draw(table);
+  return to_html(table);
 }
 
 std::string checkpoint_table(const RunRecord& record) {
@@ -133,14 +143,14 @@ std::string checkpoint_table(const RunRecord& record) {
     if (step == record.checkpoints.front()) remark += remark.empty() ? "newest" : ", newest";
     table.rows.push_back({fmt::format("<code>{}</code>", checkpoint_name(step)), grouped(step), remark});
   }
-  return draw(table);
+  return to_html(table);
 }
 
 std::string event_table(const RunRecord& record) {
   Table table{.header = {"time", "step", "what", ""}, .rows = {}};
   for (const RunEvent& event : record.events)
     table.rows.push_back({utc_time(event.time), grouped(event.step), escape_html(event.kind), escape_html(event.text)});
-  return draw(table);
+  return to_html(table);
 }
 
 std::string pairs_table(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -148,7 +158,7 @@ std::string pairs_table(const std::vector<std::pair<std::string, std::string>>& 
   for (const auto& [name, value] : pairs) {
     if (!value.empty()) table.rows.push_back({escape_html(name), fmt::format("<code>{}</code>", escape_html(value))});
   }
-  return draw(table);
+  return to_html(table);
 }
 
 std::string deciding_options_part(const RunRecord& record) {

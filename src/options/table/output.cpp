@@ -57,6 +57,8 @@ constexpr OptionRow kOutputRows[] = {
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
               "end after so many evaluations without a better one; 0: never"},
     OptionRow{"output", 'o', kText, "", "FILE", "replay", "Output", "write losses, gradients and weights here"},
+    OptionRow{"output", 'o', kText, "", "FILE", "chart", "Output",
+              "write the picture to FILE, which is replaced only when it is complete; - is standard output"},
     OptionRow{
         "keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
         "keys or columns of the input row to copy to the output; all: everything except the texts in json and jsonl, "

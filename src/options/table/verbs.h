@@ -70,6 +70,8 @@ inline constexpr std::array kVerbs = {
             "replay -m DIR --batches in.safetensors -o out.safetensors", "model batches output", "safetensors"},
     VerbRow{"report", "make the reports of a run anew from its folder: run.html, tb/, README.md (the training half)",
             "DIR", "report OUT"},
+    VerbRow{"chart", "draw charts from a file of figures, as SVG", "FILE", "chart loss.json -o loss.svg", "output",
+            "svg"},
     VerbRow{"completion", "print a completion script for bash, zsh or fish", "SHELL", "completion bash"},
     VerbRow{"help", "show help for a verb", "[VERB]", "help classify"},
 };

@@ -27,6 +27,8 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag not in self.VOID:
             self.open.append(tag)
+        if tag == "svg":
+            self.figures.append(dict(attributes)["aria-label"])
 
     def handle_endtag(self, tag):
         if tag not in self.VOID:
@@ -35,8 +37,6 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] != "style":
             self.text += data
-        if self.open and self.open[-1] == "figcaption":
-            self.figures.append(data.strip())
 
 
 @pytest.fixture(scope="module")

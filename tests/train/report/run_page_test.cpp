@@ -27,9 +27,10 @@ TEST(RunPages, ShowAWholeRun) {
   EXPECT_TRUE(holds(page, "masked language model; finished, 20 of 20 steps"));
   for (const char* chart :
        {"Loss", "Learning rate", "Norm of the gradient before the clip", "Speed", "Evaluation: accuracy"})
-    EXPECT_TRUE(holds(page, std::string("<figcaption>") + chart)) << chart;
+    EXPECT_TRUE(holds(page, std::string("aria-label=\"") + chart)) << chart;
   EXPECT_EQ(times_in("<figure>", page), 5u);
-  EXPECT_EQ(times_in("class=\"resume\" d=\"M3", page), 5u) << "where it went on, in each chart";
+  EXPECT_EQ(times_in("class=\"division\"", page), 10u) << "where it went on, in each chart, and its key";
+  EXPECT_TRUE(holds(page, "loss: <tspan class=\"strong\">2.25</tspan>"));
   EXPECT_TRUE(holds(page, "<td>accuracy</td><td>0.5</td><td>0.5</td><td>20</td><td>2</td>"));
   EXPECT_TRUE(holds(page, "<td>batch-size</td><td><code>8</code></td>"));
   EXPECT_TRUE(holds(page, "<td>corpus a.txt</td><td><code>12 tokens</code></td>"));
@@ -50,14 +51,14 @@ TEST(RunPages, HaveATableOfTheClassesAndChartTheMetricThatDecidesFirst) {
   record.log = {line};
   std::string page = page_of(record);
   EXPECT_EQ(times_in("<figure>", page), 2u);
-  EXPECT_LT(page.find("<figcaption>Evaluation: accuracy"), page.find("<figcaption>Evaluation: f1 macro"));
+  EXPECT_LT(page.find("aria-label=\"Evaluation: accuracy"), page.find("aria-label=\"Evaluation: f1 macro"));
   EXPECT_TRUE(holds(page, "<th>class</th><th>f1</th><th>support</th>"));
   EXPECT_TRUE(holds(page, "<td>card_76/x</td><td>0.125</td><td>76</td>"));
   EXPECT_FALSE(holds(page, "f1/card")) << "neither a tile nor a row for each";
   record.state = TrainerState{.step = 5};
   record.state->best = BestMetric{"eval_f1_macro", .25, 5};
   page = page_of(record);
-  EXPECT_LT(page.find("<figcaption>Evaluation: f1 macro"), page.find("<figcaption>Evaluation: accuracy"));
+  EXPECT_LT(page.find("aria-label=\"Evaluation: f1 macro"), page.find("aria-label=\"Evaluation: accuracy"));
 }
 
 TEST(RunPages, SayThatTheTimeWasOver) {
@@ -159,11 +160,11 @@ TEST(Charts, PutMetricsOfAKindTogetherAndLeaveNoneOut) {
                              {"generator_perplexity", 1},
                              {"discriminator_labels_per_step", 1}}}};
   const std::string html = training_charts(record);
-  for (const char* title : {"Loss <span", "Loss of the discriminator", "Precision and recall of replaced tokens",
+  for (const char* title : {"Loss\"", "Loss of the discriminator", "Precision and recall of replaced tokens",
                             "Norm of the gradient before the clip", "Cosine of the embedding tables", "something new"})
-    EXPECT_EQ(times_in(std::string("<figcaption>") + title, html), 1u) << title;
+    EXPECT_EQ(times_in(std::string("aria-label=\"") + title, html), 1u) << title;
   EXPECT_EQ(times_in("<figure>", html), 6u);
-  EXPECT_EQ(times_in("class=\"line c1\" d=\"M2 4H18\"", html), 3u) << "of two lines each";
+  EXPECT_EQ(times_in("class=\"line c1\" d=\"M1 5H19\"", html), 3u) << "of two lines each";
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// The frame of a page that is one file: it loads nothing, runs nothing, and follows light and dark.
+// The frame of a page that is one file, with the style that pages share: it loads nothing, runs nothing, and follows
+// light and dark.
 #pragma once
 #include <string>
 #include <vector>
 
-namespace deberta::train {
+namespace deberta::chart {
 
 // `title` is escaped here; `body` is HTML.
 std::string make_page(const std::string& title, const std::string& body);
@@ -14,8 +15,11 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
   std::string style = {};
 };
-std::string draw(const Table& table);  // "" without a row
+std::string to_html(const Table& table);  // "" without a row
+
+// The width of a picture among the .charts of a page, on a wide screen.
+inline constexpr double kFigureWidth = 560;
 
 std::string section(const std::string& title, const std::string& body);  // "" without a body
 
-}  // namespace deberta::train
+}  // namespace deberta::chart
