@@ -11,8 +11,8 @@
 namespace deberta::chart {
 namespace {
 
-constexpr double kCorner = 5, kTip = 8;  // of a box; of an arrow
-constexpr double kLeastWidth = 200;      // for the title and the legend
+constexpr double kCorner = 5, kTip = 8;   // of a box; of an arrow
+constexpr double kLeastSheetWidth = 200;  // for the title and the legend
 
 bool is_laid_out(const Block& block) {
   return is_shown(block.x) && is_shown(block.y) && block.x >= 0 && block.y >= 0 && block.width > 0 &&
@@ -60,7 +60,7 @@ Picture draw(const Diagram& chart) {
       if (is_shown(point.y)) height = std::max(height, point.y);
     }
   }
-  Sheet sheet{.width = std::max(std::ceil(width) + 2 * kEdge, kLeastWidth)};
+  Sheet sheet{.width = std::max(std::ceil(width) + 2 * kEdge, kLeastSheetWidth)};
   std::vector<Key> keys;
   for (size_t i = 0; i < chart.groups.size(); ++i)
     keys.push_back({.mark = bar_key("box " + series_style(i)), .name = chart.groups[i]});

@@ -545,7 +545,7 @@ struct ReportVerb : AnyVerb {
 struct ChartVerb : AnyVerb {
   static constexpr std::string_view kName = "chart";
   using AnyVerb::AnyVerb;
-  OutputSettings output{given()};
+  OutputSettings output{options()};
 };
 
 struct CompletionVerb : AnyVerb {

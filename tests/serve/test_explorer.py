@@ -199,7 +199,7 @@ def test_dark_mode_changes_the_picture(page):
         time.sleep(0.05)
     background = page.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert background == "rgb(23, 24, 27)"
+    assert background == "rgb(21, 24, 28)"
 
 
 @pytest.fixture
@@ -264,6 +264,7 @@ def test_a_page_has_its_own_scripts_and_the_shared_ones(server):
     for page, other in (("docs", "explorer"), ("explorer", "docs")):
         found = {name: server.request("GET", f"/{page}/{name}.js")[0] for name in (page, "api", "dom", other)}
         assert found == {page: 200, "api": 200, "dom": 200, other: 404}
+        assert server.request("GET", f"/{page}/palette.css")[0] == 200
 
 
 def test_the_page_of_routes(page):
