@@ -4,6 +4,7 @@ committed in plans/results.
 
 usage: ablation_tables.py [PROGRAM] [--check]
 PROGRAM: build/release/deberta; --check only compares, and fails when the page or the chart is stale."""
+
 import json
 import math
 import pathlib
@@ -19,13 +20,22 @@ PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", R
 PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "finetuning")
 MEAN = "mean of tasks"
 LAST_LINES = 5  # of a log with a line every 100 steps
-DETECTION = ("replaced_share", "discriminator_loss", "discriminator_recall", "discriminator_precision", "table_cosine_words")
+DETECTION = (
+    "replaced_share",
+    "discriminator_loss",
+    "discriminator_recall",
+    "discriminator_precision",
+    "table_cosine_words",
+)
 PANELS = {MEAN: "mean of the dev figures of the tasks", "accuracy": "held-out masked pieces that are found"}
 WIDTH = 800
 
 
 def marks(plan):
-    return f"<!-- table of plans/{plan}.json, by bench/ablation_tables.py -->\n", f"<!-- end of the table of plans/{plan}.json -->\n"
+    return (
+        f"<!-- table of plans/{plan}.json, by bench/ablation_tables.py -->\n",
+        f"<!-- end of the table of plans/{plan}.json -->\n",
+    )
 
 
 def summaries(program):
@@ -34,7 +44,20 @@ def summaries(program):
     with tempfile.TemporaryDirectory() as folder:
         for plan in PLANS:
             out = pathlib.Path(folder) / plan
-            subprocess.run([program, "ablate", ROOT / "plans" / f"{plan}.json", "-o", out, "--results", RESULTS, "--tables-only", "-q"], check=True)
+            subprocess.run(
+                [
+                    program,
+                    "ablate",
+                    ROOT / "plans" / f"{plan}.json",
+                    "-o",
+                    out,
+                    "--results",
+                    RESULTS,
+                    "--tables-only",
+                    "-q",
+                ],
+                check=True,
+            )
             numbers = json.loads((out / "table.json").read_text())
             if numbers["finished"]:
                 found[plan] = (out / "table.md").read_text(), numbers
@@ -46,7 +69,11 @@ def with_tables(page, found):
     for plan, (table, numbers) in found.items():
         begin, end = marks(plan)
         at, until = page.index(begin) + len(begin), page.index(end)
-        missing = "" if numbers["finished"] == numbers["cells"] else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
+        missing = (
+            ""
+            if numbers["finished"] == numbers["cells"]
+            else f"\n{numbers['finished']} of {numbers['cells']} runs are finished.\n"
+        )
         # the page has one rule for all of them
         table = table.replace(" * |", " |").replace("; * beyond two standard errors:", ":")
         page = page[:at] + table + detection_table(numbers, detected) + missing + page[until:]
@@ -62,7 +89,9 @@ def detections():
     for path in sorted(RESULTS.glob("*.json")):
         lines = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
         if last := [line for line in lines if "discriminator_recall" in line][-LAST_LINES:]:
-            found.setdefault(json.loads(path.read_text())["form"], []).append({key: statistics.mean(line[key] for line in last) for key in DETECTION})
+            found.setdefault(json.loads(path.read_text())["form"], []).append(
+                {key: statistics.mean(line[key] for line in last) for key in DETECTION}
+            )
     return found
 
 
@@ -75,12 +104,20 @@ def detection_table(numbers, detected):
             mean = {key: statistics.mean(run[key] for run in found) for key in DETECTION}
             share = mean["replaced_share"]
             guess = -share * math.log(share) - (1 - share) * math.log(1 - share)
-            lines.append(f"| {form} | {share:.3f} | {guess:.3f} | {mean['discriminator_loss']:.3f} | "
-                         f"{mean['discriminator_recall']:.3f} | {mean['discriminator_precision']:.2f} | "
-                         f"{mean['table_cosine_words']:.2f} | {len(found)} |")
+            lines.append(
+                f"| {form} | {share:.3f} | {guess:.3f} | {mean['discriminator_loss']:.3f} | "
+                f"{mean['discriminator_recall']:.3f} | {mean['discriminator_precision']:.2f} | "
+                f"{mean['table_cosine_words']:.2f} | {len(found)} |"
+            )
     if not lines:
         return ""
-    head = ["", "What the discriminators found, in the last 500 steps of their training:", "", "| form | tokens replaced | loss of the share alone | loss | recall | precision | cosine of words | seeds |", "|---|---|---|---|---|---|---|---|"]
+    head = [
+        "",
+        "What the discriminators found, in the last 500 steps of their training:",
+        "",
+        "| form | tokens replaced | loss of the share alone | loss | recall | precision | cosine of words | seeds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     return "\n".join(head + lines) + "\n"
 
 
@@ -98,12 +135,19 @@ def comparisons(found):
     for path in sorted(RESULTS.glob("*.json")):
         result = json.loads(path.read_text())
         runs.setdefault(result["form"], {})[result["seed"]] = result
-    measures = {MEAN: lambda run: statistics.mean(run["tasks"].values()), "held-out masked pieces found": lambda run: run["pretraining"].get("accuracy")}
+    measures = {
+        MEAN: lambda run: statistics.mean(run["tasks"].values()),
+        "held-out masked pieces found": lambda run: run["pretraining"].get("accuracy"),
+    }
     compared = {}
     for _, numbers in found.values():
         for form in (row["form"] for row in numbers["rows"] if row["form"] != numbers["reference"]):
             for measure, of in measures.items():
-                pairs = [(of(run), of(runs[numbers["reference"]][seed])) for seed, run in sorted(runs.get(form, {}).items()) if seed in runs[numbers["reference"]]]
+                pairs = [
+                    (of(run), of(runs[numbers["reference"]][seed]))
+                    for seed, run in sorted(runs.get(form, {}).items())
+                    if seed in runs[numbers["reference"]]
+                ]
                 differences = [a - b for a, b in pairs if a is not None and b is not None]
                 if len(differences) > 1:
                     compared[measure, form, numbers["reference"]] = differences
@@ -112,16 +156,25 @@ def comparisons(found):
 
 def verdicts(found):
     """Markdown: every comparison, with Holm's correction over all of them."""
-    rows = sorted(((p_value(differences), *key, differences) for *key, differences in comparisons(found)), key=lambda row: row[0])
+    rows = sorted(
+        ((p_value(differences), *key, differences) for *key, differences in comparisons(found)), key=lambda row: row[0]
+    )
     lines, least = [], 0
     for rank, (p, measure, form, reference, differences) in enumerate(rows):
         least = max(least, min(1, p * (len(rows) - rank)))
         mean, says = statistics.mean(differences), "no claim"
-        if least < .05:
+        if least < 0.05:
             says = "**win**" if mean > 0 else "**loss**"
-        lines.append(f"| {form} | {reference} | {measure} | {mean:+.4f} | {statistics.median(differences):+.4f} | "
-                     f"{len(differences)} | {p:.3g} | {least:.2g} | {says} |")
-    head = [f"{len(rows)} comparisons:", "", "| form | against | of | mean difference | median | seeds | p | p of the whole (Holm) | |", "|---|---|---|---|---|---|---|---|---|"]
+        lines.append(
+            f"| {form} | {reference} | {measure} | {mean:+.4f} | {statistics.median(differences):+.4f} | "
+            f"{len(differences)} | {p:.3g} | {least:.2g} | {says} |"
+        )
+    head = [
+        f"{len(rows)} comparisons:",
+        "",
+        "| form | against | of | mean difference | median | seeds | p | p of the whole (Holm) | |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     return "\n".join(head + lines) + "\n"
 
 
@@ -159,20 +212,31 @@ def contradictions():
     """What the committed results and their logs say against each other, a sentence each."""
     found = []
     for path in sorted(RESULTS.glob("*.json")):
-        result, lines = json.loads(path.read_text()), [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
+        result, lines = (
+            json.loads(path.read_text()),
+            [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()],
+        )
         steps = [line["step"] for line in lines]
         told = {name.removeprefix("eval_"): value for name, value in lines[-1].items() if name.startswith("eval_")}
         if steps != sorted(steps) or steps[-1] != steps[-2]:
             found.append(f"{path.stem}.jsonl: expected the steps in order and an evaluation of the last")
         if wrong := [name for name, value in result["pretraining"].items() if told.get(name) != value]:
-            found.append(f"{path.name}: {wrong[0]}: expected what the end of its log says, {told.get(wrong[0])}, got "
-                         f"{result['pretraining'][wrong[0]]}")
+            found.append(
+                f"{path.name}: {wrong[0]}: expected what the end of its log says, {told.get(wrong[0])}, got "
+                f"{result['pretraining'][wrong[0]]}"
+            )
         for line in lines:
             for prefix in ("", "generator_", "eval_", "eval_generator_"):
                 loss, perplexity = line.get(prefix + "loss"), line.get(prefix + "perplexity")
-                if loss is not None and perplexity is not None and not math.isclose(math.log(perplexity), loss, rel_tol=1e-6):
-                    found.append(f"{path.stem}.jsonl: step {line['step']}: {prefix}perplexity: expected exp of the loss, "
-                                 f"{math.exp(loss)}, got {perplexity}")
+                if (
+                    loss is not None
+                    and perplexity is not None
+                    and not math.isclose(math.log(perplexity), loss, rel_tol=1e-6)
+                ):
+                    found.append(
+                        f"{path.stem}.jsonl: step {line['step']}: {prefix}perplexity: expected exp of the loss, "
+                        f"{math.exp(loss)}, got {perplexity}"
+                    )
     return found
 
 

@@ -1,5 +1,6 @@
 """The charts of these scripts: the program draws them, so that they look like all others and no script has SVG of its
 own."""
+
 import json
 import subprocess
 

@@ -9,6 +9,7 @@ DIR is a checkpoint that both can read, such as `peers.py make DIR` writes, SPM 
 trained classifier with its tokenizer; this script needs only the standard library, and `ninja -C build/dev
 tokenizer_bench`. --only calibrated: measures only calibrated int8, keeps the rest.
 """
+
 import argparse
 import collections
 import itertools
@@ -45,12 +46,30 @@ LATENCY = {32: "T1 one sequence, n = 32", 128: "T2 one sequence, n = 128", 512: 
 
 
 def json_lines(command):
-    process = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     return [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
 
 
 def bench(a, dtype, lengths, *more, threads=None, model=None):
-    command = [a.program, "bench", "-m", model or a.model, "--dtype", dtype, "--threads", threads or a.threads, "--min-time", a.budget, "--lengths", lengths, "--format", "jsonl", *more]
+    command = [
+        a.program,
+        "bench",
+        "-m",
+        model or a.model,
+        "--dtype",
+        dtype,
+        "--threads",
+        threads or a.threads,
+        "--min-time",
+        a.budget,
+        "--lengths",
+        lengths,
+        "--format",
+        "jsonl",
+        *more,
+    ]
     lines = json_lines(command)
     if not any(line["what"] == "latency" for line in lines):
         sys.exit(f"no figures from: {' '.join(map(str, command))}")
@@ -58,13 +77,28 @@ def bench(a, dtype, lengths, *more, threads=None, model=None):
 
 
 def peer_lines(a, verb, peers, *more):
-    command = [a.python, a.peers_script, verb, a.model, "--peers", ",".join(peers), "--threads", a.threads, "--budget", a.budget, *more]
+    command = [
+        a.python,
+        a.peers_script,
+        verb,
+        a.model,
+        "--peers",
+        ",".join(peers),
+        "--threads",
+        a.threads,
+        "--budget",
+        a.budget,
+        *more,
+    ]
     return [line for line in json_lines(command) if "error" not in line]
 
 
 def texts_of(a, lengths, times, words, folder):
     """A file of rows of these lengths in tokens, repeated `times` times: one-token words, and two special tokens."""
-    rows = [" ".join(words[(31 * i + j) % len(words)] for j in range(max(1, length - 2))) for i, length in enumerate(lengths * times)]
+    rows = [
+        " ".join(words[(31 * i + j) % len(words)] for j in range(max(1, length - 2)))
+        for i, length in enumerate(lengths * times)
+    ]
     path = folder / f"{times}.txt"
     path.write_text("\n".join(rows) + "\n")
     return path
@@ -75,12 +109,33 @@ def words_of_one_token(a):
     with lzma.open(a.text, "rt", encoding="utf-8") as text:
         counts = collections.Counter(word for word in text.read(4_000_000).split() if word.isalpha() and word.isascii())
     words = [word for word, _ in counts.most_common(4000)]
-    done = subprocess.run([a.program, "tokenize", "-m", a.model, "--format", "jsonl"], input="\n".join(words), stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [a.program, "tokenize", "-m", a.model, "--format", "jsonl"],
+        input="\n".join(words),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return [word for word, line in zip(words, done.stdout.splitlines()) if len(json.loads(line)["ids"]) == 3]
 
 
 def filter_seconds(a, dtype, rows, folder):
-    command = [a.program, "classify", "-m", a.model, "-i", rows, "--dtype", dtype, "--threads", a.threads, "--allow-uncalibrated", "-q", "-o", folder / "answers.jsonl"]
+    command = [
+        a.program,
+        "classify",
+        "-m",
+        a.model,
+        "-i",
+        rows,
+        "--dtype",
+        dtype,
+        "--threads",
+        a.threads,
+        "--allow-uncalibrated",
+        "-q",
+        "-o",
+        folder / "answers.jsonl",
+    ]
     begin = time.perf_counter()
     subprocess.run([str(word) for word in command], stderr=subprocess.DEVNULL, check=True)
     return time.perf_counter() - begin
@@ -96,10 +151,27 @@ def tokenizer_ratios(a, folder, ratios):
     text = folder / "text.txt"
     if not text.exists():
         text.write_bytes(lzma.open(a.text).read())
-    command = [a.tokenizer_bench, a.model, text, "--benchmark_filter=encode", "--benchmark_format=json", f"--benchmark_min_time={a.budget}"]
-    ours = json.loads(subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout)
-    one, two = (next(line["bytes_per_second"] for line in ours["benchmarks"] if f"threads:{n}/" in line["name"]) / 1e6 for n in (1, 2))
-    peers = {line["peer"]: line["mb_per_s"] for line in json_lines([a.python, a.peers_script, "tokenize", a.model, "--text", a.text])}
+    command = [
+        a.tokenizer_bench,
+        a.model,
+        text,
+        "--benchmark_filter=encode",
+        "--benchmark_format=json",
+        f"--benchmark_min_time={a.budget}",
+    ]
+    ours = json.loads(
+        subprocess.run(
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
+        ).stdout
+    )
+    one, two = (
+        next(line["bytes_per_second"] for line in ours["benchmarks"] if f"threads:{n}/" in line["name"]) / 1e6
+        for n in (1, 2)
+    )
+    peers = {
+        line["peer"]: line["mb_per_s"]
+        for line in json_lines([a.python, a.peers_script, "tokenize", a.model, "--text", a.text])
+    }
     for row, ratio in zip(TOKENIZER_FLOORS, (one / peers["sentencepiece"], one / peers["hf-fast"], two / one)):
         ratios[row, "text"].append(ratio)
 
@@ -154,7 +226,7 @@ def limits_without_amx(a, dtype, ratios):
 def one_round(a, number, folder, words, machine, ratios, absolute, choices):
     """Adds this round's ratios by (row, dtype), figures by (who, what) and, every third round, comparisons of
     levels."""
-    numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS::PARTS]]
+    numbers = [int(word) for word in pathlib.Path(a.lengths).read_text().split()[number % PARTS :: PARTS]]
     lengths = folder / "lengths.txt"
     lengths.write_text("\n".join(map(str, numbers)) + "\n")
     tokenizer_ratios(a, folder, ratios)
@@ -175,7 +247,9 @@ def one_round(a, number, folder, words, machine, ratios, absolute, choices):
             ratios["T4 real lengths, filter mode timed from outside", dtype].append(outside / theirs)
         one_thread = bench(a, dtype, "32", "--lengths-file", lengths, threads=1)
         ratios["real lengths, two threads over one", dtype].append(mine / rate_of(one_thread))
-        ratios["real lengths, two threads over one, by shares of the limit", dtype].append(a.threads * limit_share_of(ours) / limit_share_of(one_thread))
+        ratios["real lengths, two threads over one, by shares of the limit", dtype].append(
+            a.threads * limit_share_of(ours) / limit_share_of(one_thread)
+        )
         batch_growth(a, dtype, ratios)
         if number % 3 == 0 and dtype != "fp32":
             levels_in_turns(a, dtype, machine, ours, choices)
@@ -218,7 +292,7 @@ def raise_gains(path):
     stand out in whatever reads the norms."""
     data = bytearray(path.read_bytes())
     size = struct.unpack("<Q", data[:8])[0]
-    for name, tensor in json.loads(data[8:8 + size]).items():
+    for name, tensor in json.loads(data[8 : 8 + size]).items():
         if name.endswith("LayerNorm.weight") and ".layer." in name:
             form = {"F32": "<f", "F16": "<e"}[tensor["dtype"]]
             for channel in OUTLIERS:
@@ -233,23 +307,59 @@ def calibrated(a, name, model, texts, has_outliers, folder):
     shutil.copytree(model, source)  # follows links: gains are raised in the copy only
     if has_outliers:
         raise_gains(source / "model.safetensors")
-    subprocess.run([str(word) for word in (a.program, "convert", "-m", source, "--to", made, "--dtype", "int8", "--calibration-data", texts, "-q")], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            str(word)
+            for word in (
+                a.program,
+                "convert",
+                "-m",
+                source,
+                "--to",
+                made,
+                "--dtype",
+                "int8",
+                "--calibration-data",
+                texts,
+                "-q",
+            )
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     facts = json_lines([a.program, "info", "-m", made, "--format", "jsonl"])[0]
     ratios = collections.defaultdict(list)
     for _ in range(a.rounds):
-        lines = {what: bench(a, dtype, "32,128,512", model=folder_of) for what, dtype, folder_of in
-                 (("int8", "int8", made), ("over_uncalibrated", "int8", source), ("over_fp32", "fp32", source))}
+        lines = {
+            what: bench(a, dtype, "32,128,512", model=folder_of)
+            for what, dtype, folder_of in (
+                ("int8", "int8", made),
+                ("over_uncalibrated", "int8", source),
+                ("over_fp32", "fp32", source),
+            )
+        }
         for what in ("over_uncalibrated", "over_fp32"):
             add_times(ratios, what, lines["int8"], lines[what])
     outliers = re.search(r"(\d+) outlier", facts["calibration"])
-    return {"model": f"{name}, gains raised" if has_outliers else name, "outliers": int(outliers[1]) if outliers else 0,
-            "over_uncalibrated": times_of(ratios, "over_uncalibrated"), "over_fp32": times_of(ratios, "over_fp32")}
+    return {
+        "model": f"{name}, gains raised" if has_outliers else name,
+        "outliers": int(outliers[1]) if outliers else 0,
+        "over_uncalibrated": times_of(ratios, "over_uncalibrated"),
+        "over_fp32": times_of(ratios, "over_fp32"),
+    }
 
 
 def all_calibrated(a, words, folder):
     """The trained model as it is and with outlier channels; the large one with them."""
     texts = texts_of(a, [20] * 64, 1, words, folder)
-    return [calibrated(a, *what, folder) for what in (("trained", a.trained, texts, False), ("trained", a.trained, texts, True), ("base", a.model, texts, True))]
+    return [
+        calibrated(a, *what, folder)
+        for what in (
+            ("trained", a.trained, texts, False),
+            ("trained", a.trained, texts, True),
+            ("base", a.model, texts, True),
+        )
+    ]
 
 
 def ids_file(path):
@@ -263,10 +373,29 @@ def start_seconds(a, dtype, folder):
     """Time from process start to first answer, with files in the disk cache; and the process's peak memory, MiB."""
     ids = folder / "ids.safetensors"
     ids_file(ids)
-    command = [a.program, "forward", "-m", a.model, "--ids", ids, "--layers", "none", "--dtype", dtype, "--threads", a.threads, "--allow-uncalibrated", "-q", "-o", folder / "out.safetensors"]
+    command = [
+        a.program,
+        "forward",
+        "-m",
+        a.model,
+        "--ids",
+        ids,
+        "--layers",
+        "none",
+        "--dtype",
+        dtype,
+        "--threads",
+        a.threads,
+        "--allow-uncalibrated",
+        "-q",
+        "-o",
+        folder / "out.safetensors",
+    ]
     best, peak = 1e9, 0
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", TIMED, *(str(word) for word in command)], stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", TIMED, *(str(word) for word in command)], stdout=subprocess.PIPE, text=True
+        )
         if done.returncode != 0:
             sys.exit(f"forward failed: {' '.join(map(str, command))}")
         seconds, kilobytes = done.stdout.split()
@@ -277,8 +406,16 @@ def start_seconds(a, dtype, folder):
 def memory_limit(a, dtype):
     """MiB."""
     config = json.loads((a.model / "config.json").read_text())
-    hidden, layers, rows = config["hidden_size"], config["num_hidden_layers"], 2 * config.get("position_buckets", config["max_position_embeddings"])
-    linear = layers * (4 * hidden * hidden + 2 * hidden * config["intermediate_size"]) * {"fp32": 4, "bf16": 2, "int8": 1}[dtype]
+    hidden, layers, rows = (
+        config["hidden_size"],
+        config["num_hidden_layers"],
+        2 * config.get("position_buckets", config["max_position_embeddings"]),
+    )
+    linear = (
+        layers
+        * (4 * hidden * hidden + 2 * hidden * config["intermediate_size"])
+        * {"fp32": 4, "bf16": 2, "int8": 1}[dtype]
+    )
     return (1.2 * (linear + layers * 2 * rows * hidden * (4 if dtype == "fp32" else 2)) + 64e6) / 2**20
 
 
@@ -304,25 +441,38 @@ def kept(folder, kind, what):
 
 def kept_parts(folder, kind):
     """What compare_training.py and serve_load.py measured."""
-    return {key: value for other in load_kinds(folder) if other["kind"] == kind for key, value in other.items() if key.startswith(("training_", "serving"))}
+    return {
+        key: value
+        for other in load_kinds(folder)
+        if other["kind"] == kind
+        for key, value in other.items()
+        if key.startswith(("training_", "serving"))
+    }
 
 
 def choices_of(choices):
     """[{what, level, other, times_as_fast}] of the ratios by ((what, level, other), length)."""
-    return [{"what": key[0], "level": key[1], "other": key[2], "times_as_fast": times_of(choices, key)} for key in dict.fromkeys(key for key, _ in choices)]
+    return [
+        {"what": key[0], "level": key[1], "other": key[2], "times_as_fast": times_of(choices, key)}
+        for key in dict.fromkeys(key for key, _ in choices)
+    ]
 
 
 def command_of(a):
     """The command that measures the file again."""
-    return (f"bench/compare_peers.py -m DIR --python PYTHON --trained TRAINED --rounds {a.rounds} --threads {a.threads}"
-            f"{'' if a.budget == 1 else f' --budget {a.budget}'}")
+    return (
+        f"bench/compare_peers.py -m DIR --python PYTHON --trained TRAINED --rounds {a.rounds} --threads {a.threads}"
+        f"{'' if a.budget == 1 else f' --budget {a.budget}'}"
+    )
 
 
 def peers_of(python):
     """Versions of the peers that an interpreter has, by their names in README.md."""
     wanted = {"transformers": "transformers", "torch": "torch", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
-    code = (f"import importlib.metadata as m, json\nfound = {{}}\nfor d in {list(wanted)}:\n"
-            "    try: found[d] = m.version(d)\n    except m.PackageNotFoundError: pass\nprint(json.dumps(found))")
+    code = (
+        f"import importlib.metadata as m, json\nfound = {{}}\nfor d in {list(wanted)}:\n"
+        "    try: found[d] = m.version(d)\n    except m.PackageNotFoundError: pass\nprint(json.dumps(found))"
+    )
     found = json.loads(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)
     return {wanted[name]: version.partition("+")[0] for name, version in found.items()}
 
@@ -330,15 +480,49 @@ def peers_of(python):
 def figures_of(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
     """What bench/figures keeps for a kind."""
     kind, name = kind_of(machine)
-    peaks = {"fp32": "peak_gflops_fp32", "bf16": "peak_gflops_bf16", "int8": "peak_gops_int8", "memory": "read_gb_per_s"}
+    peaks = {
+        "fp32": "peak_gflops_fp32",
+        "bf16": "peak_gflops_bf16",
+        "int8": "peak_gops_int8",
+        "memory": "read_gb_per_s",
+    }
     chosen = {dtype: machine[dtype]["isa"]["gemm"] for dtype in DTYPES}
-    return {"kind": kind, "machine": name, "about": f"Measured by version {machine['fp32']['version']}.", "command": command_of(a), "rounds": rounds, "peers": peers_of(a.python),
-            "peaks": {what: machine["fp32"][key] for what, key in peaks.items()}, "chosen": chosen | {"attention": machine["bf16"]["isa"]["attention"]}, "choices": choices_of(choices) or kept(a.figures, kind, "choices"), "calibrated": calibrations,
-            "rows": [{"row": row, "precision": dtype, "rounds": len(ratios[row, dtype]), "median": round(statistics.median(ratios[row, dtype]), 2),
-                      "lower_quartile": round(lower_quartile(ratios[row, dtype]), 2)} for row, dtype, _ in row_keys() if ratios.get((row, dtype))],
-            "figures": [{"who": who} | {column: round(statistics.median(absolute[who, column]), 1) for column in COLUMNS if absolute.get((who, column))}
-                        for who in dict.fromkeys(who for who, _ in absolute)],
-            "start": {dtype: {"s": round(seconds, 2), "peak_mib": peak, "at_most_mib": round(memory_limit(a, dtype))} for dtype, (seconds, peak) in starts.items()}} | kept_parts(a.figures, kind)
+    return {
+        "kind": kind,
+        "machine": name,
+        "about": f"Measured by version {machine['fp32']['version']}.",
+        "command": command_of(a),
+        "rounds": rounds,
+        "peers": peers_of(a.python),
+        "peaks": {what: machine["fp32"][key] for what, key in peaks.items()},
+        "chosen": chosen | {"attention": machine["bf16"]["isa"]["attention"]},
+        "choices": choices_of(choices) or kept(a.figures, kind, "choices"),
+        "calibrated": calibrations,
+        "rows": [
+            {
+                "row": row,
+                "precision": dtype,
+                "rounds": len(ratios[row, dtype]),
+                "median": round(statistics.median(ratios[row, dtype]), 2),
+                "lower_quartile": round(lower_quartile(ratios[row, dtype]), 2),
+            }
+            for row, dtype, _ in row_keys()
+            if ratios.get((row, dtype))
+        ],
+        "figures": [
+            {"who": who}
+            | {
+                column: round(statistics.median(absolute[who, column]), 1)
+                for column in COLUMNS
+                if absolute.get((who, column))
+            }
+            for who in dict.fromkeys(who for who, _ in absolute)
+        ],
+        "start": {
+            dtype: {"s": round(seconds, 2), "peak_mib": peak, "at_most_mib": round(memory_limit(a, dtype))}
+            for dtype, (seconds, peak) in starts.items()
+        },
+    } | kept_parts(a.figures, kind)
 
 
 def write_page(a, rounds, ratios, absolute, starts, machine, choices, calibrations):
@@ -374,10 +558,17 @@ def main():
     parser.add_argument("--program", default=ROOT / "build/release/deberta")
     parser.add_argument("--peers-script", default=shared / "peers.py")
     parser.add_argument("--lengths", default=shared / "lengths.txt")
-    parser.add_argument("--spm", default=shared.parent / "reference/tokenizers/deberta-v3-reconstructed/spm.model", type=pathlib.Path)
+    parser.add_argument(
+        "--spm", default=shared.parent / "reference/tokenizers/deberta-v3-reconstructed/spm.model", type=pathlib.Path
+    )
     parser.add_argument("--text", default=shared.parent / "data/corpus/wiki6640.txt.xz", help="English text, .xz")
     parser.add_argument("--tokenizer-bench", default=ROOT / "build/dev/tokenizer_bench", type=pathlib.Path)
-    parser.add_argument("--trained", default=shared.parent / "reference/models/nano-sst2", type=pathlib.Path, help="a trained model with its tokenizer")
+    parser.add_argument(
+        "--trained",
+        default=shared.parent / "reference/models/nano-sst2",
+        type=pathlib.Path,
+        help="a trained model with its tokenizer",
+    )
     parser.add_argument("--only", choices=["calibrated"])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

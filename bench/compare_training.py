@@ -10,6 +10,7 @@ PART: 128, 512, long, sst-2, ships, profile; what a run does not measure stays a
 DIR is a checkpoint of base shape that both can read, such as `peers.py make DIR` writes; the interpreter of the peers
 has torch and transformers 4.57. This script needs only the standard library.
 """
+
 import argparse
 import collections
 import json
@@ -28,7 +29,14 @@ from performance_page import TRAINING_FLOORS, keep, load_kinds, write_files
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SUFFIX = {"fp32": "", "bf16": "-bf16"}  # of a peer's name
 PEERS = {"transformers": "hf", "torch.compile": "compile"}
-SHIPS = {"hidden_size": 256, "num_hidden_layers": 6, "num_attention_heads": 4, "intermediate_size": 1024, "vocab_size": 8193, "pooler_hidden_size": 256}
+SHIPS = {
+    "hidden_size": 256,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+    "vocab_size": 8193,
+    "pooler_hidden_size": 256,
+}
 SST2_BATCH = 32
 
 
@@ -36,8 +44,21 @@ class Peer:
     """A process that takes steps on request."""
 
     def __init__(self, a, model, name):
-        command = [a.python, str(ROOT / "bench/training_peers.py"), "step", str(model), "--peer", name, "--threads", str(a.threads), "--budget", str(a.budget)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        command = [
+            a.python,
+            str(ROOT / "bench/training_peers.py"),
+            "step",
+            str(model),
+            "--peer",
+            name,
+            "--threads",
+            str(a.threads),
+            "--budget",
+            str(a.budget),
+        ]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
 
     def step(self, lengths):
         self.process.stdin.write(" ".join(map(str, lengths)) + "\n")
@@ -56,8 +77,25 @@ def ours(a, model, dtype, lengths, folder):
     """{"machine": ..., "train": ...}"""
     path = folder / "lengths.txt"
     path.write_text("\n".join(map(str, lengths)) + "\n")
-    command = [a.program, "bench", "--training", "-m", model, "--dtype", dtype, "--threads", a.threads, "--min-time", a.budget, "--lengths", 1, "--lengths-file", path,
-               "--format", "jsonl"]
+    command = [
+        a.program,
+        "bench",
+        "--training",
+        "-m",
+        model,
+        "--dtype",
+        dtype,
+        "--threads",
+        a.threads,
+        "--min-time",
+        a.budget,
+        "--lengths",
+        1,
+        "--lengths-file",
+        path,
+        "--format",
+        "jsonl",
+    ]
     lines = {line["what"]: line for line in json_lines(command)}  # the last step is that of the file
     if "train" not in lines:
         sys.exit(f"no figures from: {' '.join(map(str, command))}")
@@ -88,16 +126,25 @@ class Comparison:
                 theirs = peer.step(lengths)
                 self.figures[what, PEERS[name] + SUFFIX[dtype]].append(theirs)
                 self.ratios[f"{what}, over {name}", dtype].append(theirs["s_median"] / mine["s_median"])
-                self.ratios[f"{what}, peak memory of {name} over ours", dtype].append(theirs["peak_mb"] / mine["peak_mb"])
+                self.ratios[f"{what}, peak memory of {name} over ours", dtype].append(
+                    theirs["peak_mb"] / mine["peak_mb"]
+                )
             write_pages(self.a, self, [])
-            print(f"{what}, {dtype}: round {number + 1} of {len(batches)}, {time.strftime('%H:%M:%S')}", file=sys.stderr, flush=True)
+            print(
+                f"{what}, {dtype}: round {number + 1} of {len(batches)}, {time.strftime('%H:%M:%S')}",
+                file=sys.stderr,
+                flush=True,
+            )
         for peer in peers.values():
             peer.end()
 
     def long_sequences(self, model, dtype):
         for _ in range(self.a.rounds):
             write_pages(self.a, self, [])
-            short, long = self.of_us("8 x 512", model, dtype, 8 * [512]), self.of_us("2 x 2048", model, dtype, 2 * [2048])
+            short, long = (
+                self.of_us("8 x 512", model, dtype, 8 * [512]),
+                self.of_us("2 x 2048", model, dtype, 2 * [2048]),
+            )
             self.ratios["2 x 2048 over 8 x 512", dtype].append(short["s_median"] / long["s_median"])
             self.ratios["2 x 2048 over 8 x 512, peak memory", dtype].append(short["peak_mb"] / long["peak_mb"])
 
@@ -106,7 +153,7 @@ def batches_of_sst2(a):
     """A batch of examples for each round, drawn as an epoch is: their lengths in tokens."""
     rows = [len(json.loads(line)["ids"]) for line in pathlib.Path(a.tokenized).read_text().splitlines()]
     random.Random(1).shuffle(rows)
-    return [rows[SST2_BATCH * n:SST2_BATCH * (n + 1)] for n in range(a.rounds)]
+    return [rows[SST2_BATCH * n : SST2_BATCH * (n + 1)] for n in range(a.rounds)]
 
 
 def shape_that_ships(a, folder):
@@ -124,7 +171,12 @@ def figures_of(c):
     """A line for each thing trained and each program: medians over the rounds."""
     lines = []
     for (what, who), found in c.figures.items():
-        line = {"step": what, "who": who, "tokens_per_s": round(statistics.median(f["tokens"] / f["s_median"] for f in found)), "peak_mb": max(f["peak_mb"] for f in found)}
+        line = {
+            "step": what,
+            "who": who,
+            "tokens_per_s": round(statistics.median(f["tokens"] / f["s_median"] for f in found)),
+            "peak_mb": max(f["peak_mb"] for f in found),
+        }
         for part in ("forward_s", "backward_s", "update_s"):
             if part in found[0]:
                 line[part] = round(statistics.median(f[part] for f in found), 3)
@@ -137,12 +189,32 @@ def profile(a):
     lines = []
     for dtype in SUFFIX:
         for length in (128, 512):
-            command = [a.program, "bench", "--training", "-m", a.model, "--dtype", dtype, "--threads", a.threads, "--min-time", a.budget, "--batch", 8, "--lengths", length,
-                       "--operations", "--format", "jsonl"]
+            command = [
+                a.program,
+                "bench",
+                "--training",
+                "-m",
+                a.model,
+                "--dtype",
+                dtype,
+                "--threads",
+                a.threads,
+                "--min-time",
+                a.budget,
+                "--batch",
+                8,
+                "--lengths",
+                length,
+                "--operations",
+                "--format",
+                "jsonl",
+            ]
             for line in json_lines(command):
                 if line["what"] == "operation" and line["share"] >= 0.01:
                     keys = ("operation", "shape", "ms", "share", "of_peak")
-                    lines.append({"step": f"8 x {length}", "precision": dtype} | {key: line[key] for key in keys if key in line})
+                    lines.append(
+                        {"step": f"8 x {length}", "precision": dtype} | {key: line[key] for key in keys if key in line}
+                    )
     return lines
 
 
@@ -152,15 +224,38 @@ def write_pages(a, c, operations):
     old = next((other for other in load_kinds(a.figures) if other["kind"] == kind), None)
     if old is None:
         sys.exit(f"{kind} has no file in {a.figures}: measure it with compare_peers.py first")
-    rows = [{"row": row, "precision": dtype, "rounds": len(c.ratios[row, dtype]), "median": round(statistics.median(c.ratios[row, dtype]), 2),
-             "lower_quartile": round(lower_quartile(c.ratios[row, dtype]), 2)} for row in TRAINING_FLOORS for dtype in SUFFIX if c.ratios.get((row, dtype))]
-    command = (f"bench/compare_training.py -m DIR --python PYTHON --tokenized TEXTS --rounds {a.rounds} --threads "
-               f"{a.threads}{'' if a.budget == 1 else f' --budget {a.budget}'}")
-    new = {"training_command": command, "training_rows": rows, "training_figures": figures_of(c), "training_operations": operations}
-    for what, key in (("training_rows", ("row", "precision")), ("training_figures", ("step", "who")), ("training_operations", ("step", "precision"))):
+    rows = [
+        {
+            "row": row,
+            "precision": dtype,
+            "rounds": len(c.ratios[row, dtype]),
+            "median": round(statistics.median(c.ratios[row, dtype]), 2),
+            "lower_quartile": round(lower_quartile(c.ratios[row, dtype]), 2),
+        }
+        for row in TRAINING_FLOORS
+        for dtype in SUFFIX
+        if c.ratios.get((row, dtype))
+    ]
+    command = (
+        f"bench/compare_training.py -m DIR --python PYTHON --tokenized TEXTS --rounds {a.rounds} --threads "
+        f"{a.threads}{'' if a.budget == 1 else f' --budget {a.budget}'}"
+    )
+    new = {
+        "training_command": command,
+        "training_rows": rows,
+        "training_figures": figures_of(c),
+        "training_operations": operations,
+    }
+    for what, key in (
+        ("training_rows", ("row", "precision")),
+        ("training_figures", ("step", "who")),
+        ("training_operations", ("step", "precision")),
+    ):
         measured = {tuple(line[name] for name in key) for line in new[what]}
         new[what] += [line for line in old.get(what, []) if tuple(line[name] for name in key) not in measured]
-    new["training_rows"].sort(key=lambda line: (list(TRAINING_FLOORS).index(line["row"]), list(SUFFIX).index(line["precision"])))
+    new["training_rows"].sort(
+        key=lambda line: (list(TRAINING_FLOORS).index(line["row"]), list(SUFFIX).index(line["precision"]))
+    )
     keep(old | new, a.figures)
     write_files(a.output, load_kinds(a.figures), a.program)
 
@@ -191,9 +286,14 @@ def main():
     parser.add_argument("-m", "--model", required=True, type=pathlib.Path)
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
     parser.add_argument("--program", default=ROOT / "build/release/deberta")
-    parser.add_argument("--tokenized", help="SST-2's training texts as `deberta tokenize --format jsonl` writes them: the lengths of real batches")
+    parser.add_argument(
+        "--tokenized",
+        help="SST-2's training texts as `deberta tokenize --format jsonl` writes them: the lengths of real batches",
+    )
     parser.add_argument("--dtypes", default=",".join(SUFFIX))
-    parser.add_argument("--only", action="append", default=[], choices=["128", "512", "long", "sst-2", "ships", "profile"])
+    parser.add_argument(
+        "--only", action="append", default=[], choices=["128", "512", "long", "sst-2", "ships", "profile"]
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each figure of a round")

@@ -11,6 +11,7 @@ last step. FILE gets a line of JSON for each; runs that it has are not made agai
 default. The table has means over the seeds, and how far the default is from the best rate. With --more "--layer-decay
 0.9" the runs have these options besides, and a column of their own. Needs the built programs; DEBERTA_BINARY names
 deberta."""
+
 import argparse
 import concurrent.futures
 import itertools
@@ -41,14 +42,36 @@ def run(words: list) -> str:
     return done.stdout
 
 
-def measure(data: pathlib.Path, model: str, name: str, rows: int, optimizer: str, rate: str, seed: int, more: str) -> dict:
+def measure(
+    data: pathlib.Path, model: str, name: str, rows: int, optimizer: str, rate: str, seed: int, more: str
+) -> dict:
     task, train, dev = TASKS[name]
     given = ["--optimizer", optimizer, *([] if rate == "auto" else ["--learning-rate", rate]), *more.split()]
     with tempfile.TemporaryDirectory() as folder:
         common = ["--threads", 1, "--progress", "off"]
-        run(["finetune", "--task", task, "-m", model, "--train-file", data / train, "--max-train-samples", rows, "--seed", seed, *given, *common, "-o", folder])
+        run(
+            [
+                "finetune",
+                "--task",
+                task,
+                "-m",
+                model,
+                "--train-file",
+                data / train,
+                "--max-train-samples",
+                rows,
+                "--seed",
+                seed,
+                *given,
+                *common,
+                "-o",
+                folder,
+            ]
+        )
         lines = [json.loads(line) for line in (pathlib.Path(folder) / "metrics.jsonl").read_text().splitlines()]
-        found = json.loads(run(["eval", "--task", task, "-m", folder, "--bootstrap", 0, "-f", "json", *common, data / dev]))["metrics"]
+        found = json.loads(
+            run(["eval", "--task", task, "-m", folder, "--bootstrap", 0, "-f", "json", *common, data / dev])
+        )["metrics"]
     losses = [line["loss"] for line in lines if "loss" in line]
     return dict(zip(KEY, (model, name, rows, optimizer, rate, seed, more))) | {"metrics": found, "losses": losses}
 
@@ -63,8 +86,18 @@ def read(path: pathlib.Path) -> list[dict]:
 
 def measure_all(a: argparse.Namespace) -> None:
     known = {key_of(line) for line in read(a.results)}
-    wanted = [(model, task, int(rows), optimizer, rate, int(seed), more) for rows, seed, task, model, optimizer, rate, more in
-              itertools.product(a.rows.split(","), a.seeds.split(","), a.tasks.split(","), a.model or MODELS, a.optimizers.split(","), a.rates.split(","), a.more or [""])]
+    wanted = [
+        (model, task, int(rows), optimizer, rate, int(seed), more)
+        for rows, seed, task, model, optimizer, rate, more in itertools.product(
+            a.rows.split(","),
+            a.seeds.split(","),
+            a.tasks.split(","),
+            a.model or MODELS,
+            a.optimizers.split(","),
+            a.rates.split(","),
+            a.more or [""],
+        )
+    ]
     missing = [one for one in wanted if one not in known]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool, a.results.open("a") as file:
         waiting = [pool.submit(measure, a.data, *one) for one in missing]
@@ -81,18 +114,36 @@ def score_of(line: dict) -> float:
 
 
 def print_table(lines: list[dict]) -> None:
-    rates = sorted({(line["rate"], line.get("more", "")) for line in lines}, key=lambda column: (float("inf") if column[0] == "auto" else float(column[0]), column[1]))
-    print("| model | task | rows | optimiser | " + " | ".join(" ".join(column).strip() for column in rates) + " | default - best |\n|" + "---|" * (len(rates) + 5))
-    for model, rows, task, optimizer in sorted({(line["model"], line["rows"], line["task"], line["optimizer"]) for line in lines}):
+    rates = sorted(
+        {(line["rate"], line.get("more", "")) for line in lines},
+        key=lambda column: (float("inf") if column[0] == "auto" else float(column[0]), column[1]),
+    )
+    print(
+        "| model | task | rows | optimiser | "
+        + " | ".join(" ".join(column).strip() for column in rates)
+        + " | default - best |\n|"
+        + "---|" * (len(rates) + 5)
+    )
+    for model, rows, task, optimizer in sorted(
+        {(line["model"], line["rows"], line["task"], line["optimizer"]) for line in lines}
+    ):
         means = {}
         for rate in rates:
-            scores = [score_of(line) for line in lines if (*key_of(line)[:5], key_of(line)[6]) == (model, task, rows, optimizer, *rate)]
+            scores = [
+                score_of(line)
+                for line in lines
+                if (*key_of(line)[:5], key_of(line)[6]) == (model, task, rows, optimizer, *rate)
+            ]
             if scores:
                 means[rate] = statistics.mean(scores)
         default = ("auto", "")
         best = max((mean for rate, mean in means.items() if rate != default), default=None)
         behind = f"{means[default] - best:+.1f}" if default in means and best is not None else ""
-        print(f"| {model} | {task} | {rows} | {optimizer} | " + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates) + f" | {behind} |")
+        print(
+            f"| {model} | {task} | {rows} | {optimizer} | "
+            + " | ".join(f"{means[rate]:.1f}" if rate in means else "" for rate in rates)
+            + f" | {behind} |"
+        )
 
 
 def main() -> None:

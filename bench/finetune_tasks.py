@@ -7,6 +7,7 @@ usage: finetune_tasks.py --data DATA -m MODEL [--nli-model MODEL] -o FOLDER [--t
 DATA has the folders glue, superglue, nli, squad, race, swag and conll2003. --nli-model: the tasks that are published as
 begun from an NLI model are trained from it as well. Needs the built programs; DEBERTA_BINARY names deberta.
 """
+
 import argparse
 import dataclasses
 import json
@@ -26,6 +27,7 @@ COMMON = ["--learning-rate", "3e-4", "--progress", "off"]
 @dataclasses.dataclass
 class Job:
     """Of a task; `samples` of its examples make a few minutes."""
+
     task: str
     train: str
     dev: str
@@ -90,7 +92,26 @@ def figures_of_run(folder):
 
 
 def figures_of_eval(task, model, dev, threads):
-    return json.loads(run(["eval", "--task", task, "-m", model, "--bootstrap", 0, "--format", "json", "--progress", "off", "--threads", threads, dev]))["metrics"]
+    return json.loads(
+        run(
+            [
+                "eval",
+                "--task",
+                task,
+                "-m",
+                model,
+                "--bootstrap",
+                0,
+                "--format",
+                "json",
+                "--progress",
+                "off",
+                "--threads",
+                threads,
+                dev,
+            ]
+        )
+    )["metrics"]
 
 
 def measure(job, model, name, a):
@@ -104,14 +125,36 @@ def measure(job, model, name, a):
         train, dev = parts_of(train, place)
     samples = ["--max-train-samples", job.samples] if job.samples else []
     begin = time.monotonic()
-    run(["finetune", "--task", job.task, "-m", model, "--train-file", train, "--validation-file", dev, *samples, "--num-train-epochs", job.epochs, *COMMON,
-         "--threads", a.threads, "-o", folder])
+    run(
+        [
+            "finetune",
+            "--task",
+            job.task,
+            "-m",
+            model,
+            "--train-file",
+            train,
+            "--validation-file",
+            dev,
+            *samples,
+            "--num-train-epochs",
+            job.epochs,
+            *COMMON,
+            "--threads",
+            a.threads,
+            "-o",
+            folder,
+        ]
+    )
     seconds = time.monotonic() - begin
     printed, again = figures_of_run(folder), figures_of_eval(job.task, folder, dev, a.threads)
     same = bool(printed) and all(again.get(metric) == value for metric, value in printed.items())
     first = next(iter(again))
-    print(f"| {name} | {job.samples or 'all'} | {job.epochs} | {first} {again[first]:.4g} | "
-          f"{'the same' if same else f'{printed} {again}'} | {seconds:.0f} s |", flush=True)
+    print(
+        f"| {name} | {job.samples or 'all'} | {job.epochs} | {first} {again[first]:.4g} | "
+        f"{'the same' if same else f'{printed} {again}'} | {seconds:.0f} s |",
+        flush=True,
+    )
     return same
 
 
@@ -125,8 +168,11 @@ def main():
     parser.add_argument("--only", default="")
     a = parser.parse_args()
     only = a.only.split(",") if a.only else []
-    print("| task | training examples | epochs | on the dev file | eval on the result | time |\n"
-          "|---|---|---|---|---|---|", flush=True)
+    print(
+        "| task | training examples | epochs | on the dev file | eval on the result | time |\n"
+        "|---|---|---|---|---|---|",
+        flush=True,
+    )
     jobs = [job for job in JOBS if not only or job.name in only]
     same = [measure(job, a.model, job.name, a) for job in jobs]
     if a.nli_model:

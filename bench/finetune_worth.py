@@ -21,6 +21,7 @@ FILE gets a line of JSON for each, and runs that it has are not made again. Form
 
 The table has means over the seeds, and differences from the run of the same seed and task with their standard error.
 Needs the built programs; DEBERTA_BINARY names deberta."""
+
 import argparse
 import csv
 import itertools
@@ -32,10 +33,20 @@ import tempfile
 
 from finetune_rates import read, run
 
-TASKS = {"sick": ("nli", "nli/sick/train.csv.xz", "nli/sick/dev.csv.xz"), "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz")}
+TASKS = {
+    "sick": ("nli", "nli/sick/train.csv.xz", "nli/sick/dev.csv.xz"),
+    "cola": ("cola", "glue/CoLA/train.tsv.xz", "glue/CoLA/dev.tsv.xz"),
+}
 OPTIONS = {
-    "default": "", "layer decay": "--layer-decay 0.9", "head rate": "--head-learning-rate 1e-3", "new layer": "--reinit-layers 1", "LoRA": "--lora-rank 8",
-    "mean": "--pooling mean", "max": "--pooling max", "attention": "--pooling attention", "running average": "--ema-decay 0.97",
+    "default": "",
+    "layer decay": "--layer-decay 0.9",
+    "head rate": "--head-learning-rate 1e-3",
+    "new layer": "--reinit-layers 1",
+    "LoRA": "--lora-rank 8",
+    "mean": "--pooling mean",
+    "max": "--pooling max",
+    "attention": "--pooling attention",
+    "running average": "--ema-decay 0.97",
 }
 COMMON = ["--threads", 1, "--progress", "off"]
 KEY = ("task", "rows", "form", "seed")
@@ -53,11 +64,26 @@ class Bench:
         self.name, train, dev = TASKS[task]
         self.train, self.dev = a.data / train, a.data / dev
 
-    def finetune(self, out: str, *options, files: list | None = None, task: str | None = None, seed: int | None = None) -> pathlib.Path:
+    def finetune(
+        self, out: str, *options, files: list | None = None, task: str | None = None, seed: int | None = None
+    ) -> pathlib.Path:
         path = self.folder / out
         if not (path / "config.json").exists() and not (path / "all_results.json").exists():
             train = files or ["--train-file", self.train]
-            deberta("finetune", "--task", task or self.name, "-m", self.a.model, *train, "--seed", seed or self.seed, *options, *COMMON, "-o", path)
+            deberta(
+                "finetune",
+                "--task",
+                task or self.name,
+                "-m",
+                self.a.model,
+                *train,
+                "--seed",
+                seed or self.seed,
+                *options,
+                *COMMON,
+                "-o",
+                path,
+            )
         return path
 
     def plain(self, seed: int) -> pathlib.Path:
@@ -67,28 +93,57 @@ class Bench:
         return self.finetune(f"{self.name}-few-{self.seed}", "--max-train-samples", self.a.rows // 4)
 
     def score(self, model: pathlib.Path) -> dict:
-        return json.loads(deberta("eval", "--task", self.name, "-m", model, "--bootstrap", 0, "-f", "json", *COMMON, self.dev))["metrics"]
+        return json.loads(
+            deberta("eval", "--task", self.name, "-m", model, "--bootstrap", 0, "-f", "json", *COMMON, self.dev)
+        )["metrics"]
 
     def measure(self, form: str) -> dict:
-        named = {"teacher": self.teacher, "checkpoints": self.checkpoints, "seeds": self.seeds, "few": lambda: self.score(self.few()), "soft": lambda: self.soft(1),
-                 "soft half": lambda: self.soft(0.5), "folds": self.folds, "two scores": self.two_scores}
+        named = {
+            "teacher": self.teacher,
+            "checkpoints": self.checkpoints,
+            "seeds": self.seeds,
+            "few": lambda: self.score(self.few()),
+            "soft": lambda: self.soft(1),
+            "soft half": lambda: self.soft(0.5),
+            "folds": self.folds,
+            "two scores": self.two_scores,
+        }
         if form in named:
             return named[form]()
         if form == "default":
             return self.score(self.plain(self.seed))
-        return self.score(self.finetune(f"{self.name}-{form}-{self.seed}", "--max-train-samples", self.a.rows, *OPTIONS[form].split()))
+        return self.score(
+            self.finetune(f"{self.name}-{form}-{self.seed}", "--max-train-samples", self.a.rows, *OPTIONS[form].split())
+        )
 
     def teacher(self) -> dict:
         teacher = self.finetune(f"{self.name}-teacher", "--num-train-epochs", 5, seed=1)
-        return self.score(self.finetune(f"{self.name}-taught-{self.seed}", "--max-train-samples", self.a.rows, "--teacher", teacher)) | {"teacher": self.score(teacher)}
+        return self.score(
+            self.finetune(f"{self.name}-taught-{self.seed}", "--max-train-samples", self.a.rows, "--teacher", teacher)
+        ) | {"teacher": self.score(teacher)}
 
     def average(self, out: str, models: list[pathlib.Path]) -> dict:
-        deberta("convert", "-m", models[0], *itertools.chain(*(("--average", model) for model in models[1:])), "-o", self.folder / out)
+        deberta(
+            "convert",
+            "-m",
+            models[0],
+            *itertools.chain(*(("--average", model) for model in models[1:])),
+            "-o",
+            self.folder / out,
+        )
         return self.score(self.folder / out)
 
     def checkpoints(self) -> dict:
         steps = -(-3 * self.a.rows // 32)
-        path = self.finetune(f"{self.name}-kept-{self.seed}", "--max-train-samples", self.a.rows, "--save-steps", -(-steps // 6), "--save-total-limit", 6)
+        path = self.finetune(
+            f"{self.name}-kept-{self.seed}",
+            "--max-train-samples",
+            self.a.rows,
+            "--save-steps",
+            -(-steps // 6),
+            "--save-total-limit",
+            6,
+        )
         return self.average(f"{self.name}-last-{self.seed}", sorted(path.glob("checkpoint-*"))[-3:])
 
     def seeds(self) -> dict:
@@ -97,8 +152,13 @@ class Bench:
     def rows(self, path: pathlib.Path) -> list[tuple[dict, str]]:
         with lzma.open(path, "rt", newline="") as file:
             if self.name == "cola":
-                return [({"text": line[3]}, ("unacceptable", "acceptable")[int(line[1])]) for line in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
-            return [({"text": row["premise"], "text_pair": row["hypothesis"]}, row["label"]) for row in csv.DictReader(file)]
+                return [
+                    ({"text": line[3]}, ("unacceptable", "acceptable")[int(line[1])])
+                    for line in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+                ]
+            return [
+                ({"text": row["premise"], "text_pair": row["hypothesis"]}, row["label"]) for row in csv.DictReader(file)
+            ]
 
     def soft(self, weight: float) -> dict:
         rows, few = self.rows(self.train)[: self.a.rows], self.folder / f"{self.name}-few-as-rows-{self.seed}"
@@ -111,10 +171,20 @@ class Bench:
         answers = deberta("classify", "-m", few, "-f", "jsonl", "--top-k", 100, *COMMON, "-i", asked)
         out = [json.loads(line) | {"weight": 1} for line in lines]
         for (texts, _), line in zip(rows[self.a.rows // 4 :], answers.splitlines(), strict=True):
-            out.append(texts | {"label": {one["label"]: one["score"] for one in json.loads(line)["labels"]}, "weight": weight})
+            out.append(
+                texts | {"label": {one["label"]: one["score"] for one in json.loads(line)["labels"]}, "weight": weight}
+            )
         file = self.folder / f"{self.name}-soft-{weight}-{self.seed}.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in out))
-        return self.score(self.finetune(f"{self.name}-soft-{weight}-{self.seed}", "--weight-field", "weight", files=["--train-file", file], task="classification"))
+        return self.score(
+            self.finetune(
+                f"{self.name}-soft-{weight}-{self.seed}",
+                "--weight-field",
+                "weight",
+                files=["--train-file", file],
+                task="classification",
+            )
+        )
 
     def scored_rows(self, file: pathlib.Path, most: int | None) -> pathlib.Path:
         """The rows of a file as JSON Lines, with the label as a number and another score."""
@@ -124,7 +194,11 @@ class Bench:
             with out.open("w") as lines:
                 for texts, label in self.rows(file)[:most]:
                     words = [set(text.lower().split()) for text in texts.values()]
-                    other = len(words[0] & words[1]) / len(words[0] | words[1]) if len(words) > 1 else len(texts["text"].split()) / 40
+                    other = (
+                        len(words[0] & words[1]) / len(words[0] | words[1])
+                        if len(words) > 1
+                        else len(texts["text"].split()) / 40
+                    )
                     lines.write(json.dumps(texts | {"label": numbers[label], "other": other}) + "\n")
         return out
 
@@ -132,15 +206,51 @@ class Bench:
         train, dev = self.scored_rows(self.train, self.a.rows), self.scored_rows(self.dev, None)
         found = {}
         for fields, name in (("label,other", "pearson_label"), ("label", "pearson")):
-            model = self.finetune(f"{self.name}-{name}-{self.seed}", "--label-field", fields, files=["--train-file", train], task="regression")
-            answer = deberta("eval", "--task", "regression", "--label-field", fields, "-m", model, "--bootstrap", 0, "-f", "json", *COMMON, dev)
+            model = self.finetune(
+                f"{self.name}-{name}-{self.seed}",
+                "--label-field",
+                fields,
+                files=["--train-file", train],
+                task="regression",
+            )
+            answer = deberta(
+                "eval",
+                "--task",
+                "regression",
+                "--label-field",
+                fields,
+                "-m",
+                model,
+                "--bootstrap",
+                0,
+                "-f",
+                "json",
+                *COMMON,
+                dev,
+            )
             found["pearson" if "," in fields else "alone"] = json.loads(answer)["metrics"][name]
         return found
 
     def folds(self) -> dict:
         given = ["--max-train-samples", self.a.rows // 4]
         for fold in range(1, 6):
-            deberta("finetune", "--task", self.name, "-m", self.a.model, "--train-file", self.train, "--seed", self.seed, *given, "--fold", f"{fold}/5", *COMMON, "-o", self.folder / f"{self.name}-folds-{self.seed}")
+            deberta(
+                "finetune",
+                "--task",
+                self.name,
+                "-m",
+                self.a.model,
+                "--train-file",
+                self.train,
+                "--seed",
+                self.seed,
+                *given,
+                "--fold",
+                f"{fold}/5",
+                *COMMON,
+                "-o",
+                self.folder / f"{self.name}-folds-{self.seed}",
+            )
         results = json.loads((self.folder / f"{self.name}-folds-{self.seed}" / "all_results.json").read_text())
         split = self.finetune(f"{self.name}-split-{self.seed}", *given, "--validation-split", 0.2)
         return {"folds": results, "split": json.loads((split / "all_results.json").read_text())}
@@ -148,13 +258,19 @@ class Bench:
 
 def measure_all(a: argparse.Namespace) -> None:
     known = {tuple(line[name] for name in KEY) for line in read(a.results)}
-    forms = a.forms.split(",") if a.forms else [*OPTIONS, "teacher", "checkpoints", "seeds", "few", "soft", "soft half", "folds", "two scores"]
+    forms = (
+        a.forms.split(",")
+        if a.forms
+        else [*OPTIONS, "teacher", "checkpoints", "seeds", "few", "soft", "soft half", "folds", "two scores"]
+    )
     with tempfile.TemporaryDirectory() as folder, a.results.open("a") as file:
         for task, seed, form in itertools.product(a.tasks.split(","), map(int, a.seeds.split(",")), forms):
             if (task, a.rows, form, seed) in known:
                 continue
             metrics = Bench(a, pathlib.Path(folder), task, seed).measure(form)
-            file.write(json.dumps(dict(zip(KEY, (task, a.rows, form, seed))) | {"model": a.model, "metrics": metrics}) + "\n")
+            file.write(
+                json.dumps(dict(zip(KEY, (task, a.rows, form, seed))) | {"model": a.model, "metrics": metrics}) + "\n"
+            )
             file.flush()
             print(f"{task}, seed {seed}, {form}: {metrics}", flush=True)
 
@@ -173,25 +289,50 @@ def fold_scores(metrics: dict, few: float) -> tuple[float, float]:
 def print_table(lines: list[dict]) -> None:
     found = {tuple(line[name] for name in KEY): line["metrics"] for line in lines}
     tasks = sorted({key[:2] for key in found})
-    print("| | " + " | ".join(f"{task}, {rows} rows" for task, rows in tasks) + " | difference, with its standard error |\n|" + "---|" * (len(tasks) + 2))
+    print(
+        "| | "
+        + " | ".join(f"{task}, {rows} rows" for task, rows in tasks)
+        + " | difference, with its standard error |\n|"
+        + "---|" * (len(tasks) + 2)
+    )
     for form in dict.fromkeys(key[2] for key in found if key[2] not in ("folds", "two scores")):
         base = "few" if form.startswith("soft") else "default"
         cells, differences = [], []
         for task, rows in tasks:
             scores = {key[3]: score_of(metrics) for key, metrics in found.items() if key[:3] == (task, rows, form)}
             cells.append(f"{statistics.mean(scores.values()):.1f}" if scores else "")
-            differences += [score - score_of(found[task, rows, base, seed]) for seed, score in scores.items() if (task, rows, base, seed) in found]
+            differences += [
+                score - score_of(found[task, rows, base, seed])
+                for seed, score in scores.items()
+                if (task, rows, base, seed) in found
+            ]
         error = statistics.stdev(differences) / len(differences) ** 0.5 if len(differences) > 1 else 0
-        print(f"| {form} | " + " | ".join(cells) + (" | |" if form == base or not differences else f" | {statistics.mean(differences):+.1f} ± {error:.1f} |"))
+        print(
+            f"| {form} | "
+            + " | ".join(cells)
+            + (" | |" if form == base or not differences else f" | {statistics.mean(differences):+.1f} ± {error:.1f} |")
+        )
     for task, rows in tasks:
-        pairs = [(100 * metrics["pearson"], 100 * metrics["alone"]) for key, metrics in found.items() if key[:3] == (task, rows, "two scores")]
+        pairs = [
+            (100 * metrics["pearson"], 100 * metrics["alone"])
+            for key, metrics in found.items()
+            if key[:3] == (task, rows, "two scores")
+        ]
         if pairs:
-            print(f"two scores, {task}: {statistics.mean(pair for pair, _ in pairs):.1f}, alone "
-                  f"{statistics.mean(alone for _, alone in pairs):.1f}")
-    away = [fold_scores(metrics, score_of(found[*key[:2], "few", key[3]])) for key, metrics in found.items() if key[2] == "folds"]
+            print(
+                f"two scores, {task}: {statistics.mean(pair for pair, _ in pairs):.1f}, alone "
+                f"{statistics.mean(alone for _, alone in pairs):.1f}"
+            )
+    away = [
+        fold_scores(metrics, score_of(found[*key[:2], "few", key[3]]))
+        for key, metrics in found.items()
+        if key[2] == "folds"
+    ]
     for name, errors in zip(("folds", "one split"), zip(*away)):
-        print(f"{name}: {statistics.mean(errors):+.1f} from the dev file's score in the mean, "
-              f"{statistics.mean(map(abs, errors)):.1f} without the sign")
+        print(
+            f"{name}: {statistics.mean(errors):+.1f} from the dev file's score in the mean, "
+            f"{statistics.mean(map(abs, errors)):.1f} without the sign"
+        )
 
 
 def main() -> None:

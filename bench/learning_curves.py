@@ -4,6 +4,7 @@ generator finds, what the discriminator finds, and how alike their tables of wor
 
 usage: learning_curves.py [PROGRAM [LOG...]]
 (default: build/release/deberta, and models/stage1.jsonl and those after it)"""
+
 import json
 import pathlib
 import sys
@@ -29,16 +30,18 @@ def load(paths):
     """Lines of all logs, their tokens one behind the other."""
     lines, before = [], 0.0
     for path in paths:
-        stage = [line for line in map(json.loads, path.read_text().splitlines()) if "tokens" in line and "generator_loss" in line]
+        stage = [
+            line
+            for line in map(json.loads, path.read_text().splitlines())
+            if "tokens" in line and "generator_loss" in line
+        ]
         lines += [line | {"tokens": line["tokens"] + before} for line in stage]
         before += stage[-1]["tokens"]
     return lines
 
 
 def panel(title, names, lines):
-    series = [
-        {"name": name, "points": [[line["tokens"], line[key]] for line in lines]} for key, name in names.items()
-    ]
+    series = [{"name": name, "points": [[line["tokens"], line[key]] for line in lines]} for key, name in names.items()]
     x_axis = {"title": "tokens", "low": 0}
     return {"kind": "lines", "title": title, "width": WIDTH, "x": x_axis, "series": series}
 

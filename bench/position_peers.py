@@ -5,6 +5,7 @@ and with absolute ones, to see whether a form without relative positions learns 
 them, so that losses are near and not equal. Needs torch, transformers 4.57 and sentencepiece.
 
 usage: position_peers.py CORPUS.txt.xz --positions relative|absolute [--steps N] [--threads N] [--seed N]"""
+
 import argparse
 import itertools
 import json
@@ -20,9 +21,25 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROWS, LENGTH, MASKED, LONGEST_RUN = 16, 128, 19, 3  # MASKED: of a row, 15 %
 RATE, WARMUP_STEPS, LOG_STEPS = 1e-3, 500, 100
 VOCABULARY, MASK, IGNORED = 8193, 8192, -100
-SIZES = {"vocab_size": VOCABULARY, "hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 512, "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "type_vocab_size": 0}
+SIZES = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 128,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 2,
+    "intermediate_size": 512,
+    "hidden_dropout_prob": 0,
+    "attention_probs_dropout_prob": 0,
+    "type_vocab_size": 0,
+}
 POSITIONS = {
-    "relative": {"relative_attention": True, "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
+    "relative": {
+        "relative_attention": True,
+        "position_buckets": 256,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "pos_att_type": ["p2c", "c2p"],
+        "position_biased_input": False,
+    },
     "absolute": {"relative_attention": False, "position_biased_input": True},
 }
 
@@ -33,7 +50,7 @@ def rows_of(corpus, count):
     with lzma.open(corpus, "rt", encoding="utf-8") as lines:
         pieces = itertools.chain.from_iterable(tokenizer.encode(line.strip()) for line in lines)
         ids = list(itertools.islice(pieces, count * LENGTH))
-    rows = torch.tensor(ids[:len(ids) // LENGTH * LENGTH]).view(-1, LENGTH)
+    rows = torch.tensor(ids[: len(ids) // LENGTH * LENGTH]).view(-1, LENGTH)
     return rows[torch.randperm(len(rows))]
 
 
@@ -44,7 +61,7 @@ def masked(rows):
         while (labels[row] != IGNORED).sum() < MASKED:
             length = random.randint(1, LONGEST_RUN)
             begin = random.randrange(LENGTH - length + 1)
-            labels[row, begin:begin + length] = rows[row, begin:begin + length]
+            labels[row, begin : begin + length] = rows[row, begin : begin + length]
         for at in (labels[row] != IGNORED).nonzero().flatten().tolist():
             draw = random.random()
             ids[row, at] = MASK if draw < 0.8 else random.randrange(VOCABULARY) if draw < 0.9 else ids[row, at]
@@ -68,7 +85,7 @@ def main():
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / WARMUP_STEPS))
     losses = []
     for step in range(a.steps):
-        ids, labels = masked(rows[step * ROWS:(step + 1) * ROWS])
+        ids, labels = masked(rows[step * ROWS : (step + 1) * ROWS])
         with torch.autocast("cpu", torch.bfloat16):
             loss = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels).loss
         loss.backward()
@@ -78,7 +95,12 @@ def main():
         schedule.step()
         losses.append(loss.item())
         if (step + 1) % LOG_STEPS == 0:
-            print(json.dumps({"positions": a.positions, "step": step + 1, "loss": round(sum(losses[-LOG_STEPS:]) / LOG_STEPS, 3)}), flush=True)
+            print(
+                json.dumps(
+                    {"positions": a.positions, "step": step + 1, "loss": round(sum(losses[-LOG_STEPS:]) / LOG_STEPS, 3)}
+                ),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

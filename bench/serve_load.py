@@ -15,6 +15,7 @@ answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from 
 sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels,
 one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of
 labels in turns with ours, for half of the seconds."""
+
 import argparse
 import asyncio
 import json
@@ -57,8 +58,14 @@ def requests(seed, kinds=MIXED):
         number += 1
         some = [next(source) for _ in range(inputs)]
         body = json.dumps({"inputs": [[text] for text in some] if path == "/predict" else some}).encode()
-        yield (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-               f"Content-Length: {len(body)}\r\n\r\n").encode() + body, inputs
+        yield (
+            (
+                f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n"
+            ).encode()
+            + body,
+            inputs,
+        )
 
 
 class Connection:
@@ -71,7 +78,9 @@ class Connection:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         self.writer.write(request)
         head = await self.reader.readuntil(b"\r\n\r\n")
-        length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        length = next(
+            int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
+        )
         await self.reader.readexactly(length)
         return int(head.split(b" ", 2)[1])
 
@@ -87,6 +96,7 @@ async def closed_loop(port, clients, seconds, kinds=MIXED):
             asked = time.monotonic()
             if await connection.ask(request) == 200:
                 late.append(time.monotonic() - asked)
+
     begun = time.monotonic()
     await asyncio.gather(*(client() for _ in range(clients)))
     return len(late) / (time.monotonic() - begun), statistics.median(late)
@@ -103,6 +113,7 @@ async def open_loop(port, rate, seconds):
         statuses.append(status)
         if status == 200:
             late.append(time.monotonic() - due)
+
     begun, due, tasks = time.monotonic(), 0.0, []
     while due < seconds:
         request, _ = next(source)
@@ -112,21 +123,35 @@ async def open_loop(port, rate, seconds):
     await asyncio.gather(*tasks)
     elapsed = time.monotonic() - begun
     marks = statistics.quantiles(late, n=100) if len(late) > 1 else [float("nan")] * 99
-    return {"rate": rate, "goodput": len(late) / elapsed, "p50_ms": 1000 * marks[49], "p99_ms": 1000 * marks[98], "refused": statuses.count(429) / len(statuses),
-            "others": sum(status not in (200, 429) for status in statuses)}
+    return {
+        "rate": rate,
+        "goodput": len(late) / elapsed,
+        "p50_ms": 1000 * marks[49],
+        "p99_ms": 1000 * marks[98],
+        "refused": statuses.count(429) / len(statuses),
+        "others": sum(status not in (200, 429) for status in statuses),
+    }
 
 
 def ask(port, path, body=None):
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"content-type": "application/json"})) as response:
+    with urllib.request.urlopen(
+        urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"content-type": "application/json"})
+    ) as response:
         return response.read().decode()
 
 
 def overhead_ms(port):
     """The bound of the histogram below which half of 400 requests lie that come one after the other."""
+
     def buckets():
-        found = re.findall(r'^deberta_overhead_duration_seconds_bucket\{.*route="/predict".*method="single",le="([^"]+)"\} (\d+)$', ask(port, "/metrics"), re.MULTILINE)
+        found = re.findall(
+            r'^deberta_overhead_duration_seconds_bucket\{.*route="/predict".*method="single",le="([^"]+)"\} (\d+)$',
+            ask(port, "/metrics"),
+            re.MULTILINE,
+        )
         return {float(bound): int(count) for bound, count in found}
+
     ask(port, "/predict", {"inputs": "a"})
     before, source = buckets(), texts(3)
     for _ in range(400):
@@ -148,8 +173,28 @@ def throughput_of_wrk(port, text, seconds):
     """Answers a second."""
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder) / "post.lua"
-        script.write_text('wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = ' + json.dumps(json.dumps({"inputs": text})) + "\n")
-        told = subprocess.run(["wrk", "-t", "1", "-c", "32", "-d", f"{seconds:.0f}s", "-s", str(script), f"http://127.0.0.1:{port}/predict"], capture_output=True, text=True, check=True).stdout
+        script.write_text(
+            'wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = '
+            + json.dumps(json.dumps({"inputs": text}))
+            + "\n"
+        )
+        told = subprocess.run(
+            [
+                "wrk",
+                "-t",
+                "1",
+                "-c",
+                "32",
+                "-d",
+                f"{seconds:.0f}s",
+                "-s",
+                str(script),
+                f"http://127.0.0.1:{port}/predict",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
     if "Non-2xx" in told:
         sys.exit(told)
     return float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1])
@@ -163,7 +208,19 @@ def bench_lines(options, *more):
 
 def throughput_of_bench(options, tokens):
     """Sequences a second."""
-    lines = bench_lines(options, "--threads", options.threads, "--dtype", options.dtype, "--lengths", str(tokens), "--batch", "32", "--min-time", str(options.seconds))
+    lines = bench_lines(
+        options,
+        "--threads",
+        options.threads,
+        "--dtype",
+        options.dtype,
+        "--lengths",
+        str(tokens),
+        "--batch",
+        "32",
+        "--min-time",
+        str(options.seconds),
+    )
     return 32 / (next(line for line in lines if line["what"] == "latency")["ms_median"] / 1000)
 
 
@@ -178,7 +235,21 @@ def peers_of(options):
     started = {}
     for name in ("transformers", "onnxruntime"):
         port = free_port()
-        started[name] = (subprocess.Popen([options.peers, str(ROOT / "bench/peer_server.py"), name, options.model, str(port), options.threads if options.threads != "0" else "2"], stdout=subprocess.PIPE, text=True), port)
+        started[name] = (
+            subprocess.Popen(
+                [
+                    options.peers,
+                    str(ROOT / "bench/peer_server.py"),
+                    name,
+                    options.model,
+                    str(port),
+                    options.threads if options.threads != "0" else "2",
+                ],
+                stdout=subprocess.PIPE,
+                text=True,
+            ),
+            port,
+        )
     for name, (process, port) in started.items():
         process.stdout.readline()
         end = time.monotonic() + 60
@@ -210,7 +281,10 @@ def beside_peers(options, port):
 
 
 def keep_figures(options, told, rows):
-    machine = {dtype: bench_lines(options, "--dtype", dtype, "--lengths", "8", "--min-time", "0.1")[0] for dtype in ("fp32", "bf16")}
+    machine = {
+        dtype: bench_lines(options, "--dtype", dtype, "--lengths", "8", "--min-time", "0.1")[0]
+        for dtype in ("fp32", "bf16")
+    }
     kind = kind_of(machine)[0]
     old = next((other for other in load_kinds() if other["kind"] == kind), None)
     if old is None:
@@ -235,37 +309,77 @@ def main():
     options = parser.parse_args()
     if shutil.which("wrk") is None:
         sys.exit("serve_load: wrk is not installed: apt-get install wrk")
-    server = subprocess.Popen([options.program, "serve", "-q", "-m", options.model, "--port", "0", "--threads", options.threads, "--dtype", options.dtype,
-                               "--max-concurrent-requests", options.queue, "--max-connections-per-address", "4096", "--max-connections", "4096"], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [
+            options.program,
+            "serve",
+            "-q",
+            "-m",
+            options.model,
+            "--port",
+            "0",
+            "--threads",
+            options.threads,
+            "--dtype",
+            options.dtype,
+            "--max-concurrent-requests",
+            options.queue,
+            "--max-connections-per-address",
+            "4096",
+            "--max-connections",
+            "4096",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         port = int(server.stdout.readline().split()[0].rsplit(":", 1)[1])
         asyncio.run(closed_loop(port, 8, 3))  # warms up
         told = {"overhead_ms": overhead_ms(port)}
         print(f"overhead of a request, median: at most {told['overhead_ms']:.3f} ms", flush=True)
         text, tokens = text_of_128_tokens(port)
-        pairs = [(throughput_of_wrk(port, text, options.seconds), throughput_of_bench(options, tokens)) for _ in range(options.rounds)]
+        pairs = [
+            (throughput_of_wrk(port, text, options.seconds), throughput_of_bench(options, tokens))
+            for _ in range(options.rounds)
+        ]
         told["http"], told["bench"] = (statistics.median(part) for part in zip(*pairs))
         told["http_share"] = statistics.median(ours / alone for ours, alone in pairs)
-        print(f"texts of {tokens} tokens: {told['http']:.1f} a second over HTTP, {told['bench']:.1f} by bench: "
-              f"{told['http_share']:.3f}", flush=True)
+        print(
+            f"texts of {tokens} tokens: {told['http']:.1f} a second over HTTP, {told['bench']:.1f} by bench: "
+            f"{told['http_share']:.3f}",
+            flush=True,
+        )
         capacity, _ = asyncio.run(closed_loop(port, 32, options.seconds))
-        print(f"capacity {capacity:.1f} requests/s\n"
-              f"{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} "
-              f"{'others':>7}")
+        print(
+            f"capacity {capacity:.1f} requests/s\n"
+            f"{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} "
+            f"{'others':>7}"
+        )
         rows = []
         for share in SHARES:
             row = asyncio.run(open_loop(port, share * capacity, options.seconds))
             rows.append({"share": share} | row)
-            print(f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} "
-                  f"{row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}", flush=True)
+            print(
+                f"{share:6.2f} {row['rate']:8.1f} {row['goodput']:10.1f} {row['p50_ms']:8.1f} "
+                f"{row['p99_ms']:8.1f} {row['refused']:8.3f} {row['others']:7d}",
+                flush=True,
+            )
         if options.peers:
             found = beside_peers(options, port)
-            told["peers"] = [{"who": name, "clients": clients, "rate": rate, "p50_ms": 1000 * seconds} for (name, clients), (rate, seconds) in found.items()]
+            told["peers"] = [
+                {"who": name, "clients": clients, "rate": rate, "p50_ms": 1000 * seconds}
+                for (name, clients), (rate, seconds) in found.items()
+            ]
             for (name, clients), (rate, seconds) in found.items():
-                print(f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours "
-                      f"{found['deberta', clients][0] / rate:.2f} times as many", flush=True)
+                print(
+                    f"{name:>14}, {clients:2d} clients: {rate:7.1f} requests/s, {1000 * seconds:7.1f} ms; ours "
+                    f"{found['deberta', clients][0] / rate:.2f} times as many",
+                    flush=True,
+                )
         if options.json:
-            pathlib.Path(options.json).write_text(json.dumps(told | {"capacity": capacity, "rows": rows}, indent=1) + "\n")
+            pathlib.Path(options.json).write_text(
+                json.dumps(told | {"capacity": capacity, "rows": rows}, indent=1) + "\n"
+            )
         if options.peers:
             keep_figures(options, told | {"capacity": capacity}, rows)
     finally:

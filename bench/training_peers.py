@@ -11,6 +11,7 @@ seconds of its steps within the budget, of which there is at least one.
 finetune: SST-2 with dynamic padding, in batches of 32; a line with the time of its steps and the accuracy on the dev
 file.
 """
+
 import argparse
 import csv
 import json
@@ -37,7 +38,9 @@ class Trainer:
     def __init__(self, a, labels=3):
         torch.set_num_threads(a.threads)
         torch.manual_seed(a.seed)
-        self.model = DebertaV2ForSequenceClassification.from_pretrained(a.model, num_labels=labels, ignore_mismatched_sizes=True).train()
+        self.model = DebertaV2ForSequenceClassification.from_pretrained(
+            a.model, num_labels=labels, ignore_mismatched_sizes=True
+        ).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=a.learning_rate, fused=True)
         self.is_bf16 = a.peer.endswith("bf16")
         self.forward = torch.compile(self.model) if a.peer.startswith("compile") else self.model
@@ -58,8 +61,8 @@ def padded(rows):
     ids = torch.zeros(len(rows), longest, dtype=torch.long)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(rows):
-        ids[i, :len(row)] = torch.as_tensor(row)
-        mask[i, :len(row)] = 1
+        ids[i, : len(row)] = torch.as_tensor(row)
+        mask[i, : len(row)] = 1
     return ids, mask
 
 
@@ -77,14 +80,30 @@ def measure_steps(a):
             begin = time.perf_counter()
             trainer.step(ids, mask, labels)
             seconds.append(time.perf_counter() - begin)
-        print(json.dumps({"what": "train", "peer": a.peer, "batch": len(lengths), "seq": lengths[0], "tokens": sum(lengths), "s": round(min(seconds), 4), "s_median": round(statistics.median(seconds), 4),
-                          "tokens_per_s": round(sum(lengths) / min(seconds)), "peak_mb": peak_mb()}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "what": "train",
+                    "peer": a.peer,
+                    "batch": len(lengths),
+                    "seq": lengths[0],
+                    "tokens": sum(lengths),
+                    "s": round(min(seconds), 4),
+                    "s_median": round(statistics.median(seconds), 4),
+                    "tokens_per_s": round(sum(lengths) / min(seconds)),
+                    "peak_mb": peak_mb(),
+                }
+            ),
+            flush=True,
+        )
 
 
 def sst2(path):
     """[(text, label)]"""
-    with (lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")) as text:
-        return [(row["sentence"], int(row["label"])) for row in csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    with lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8") as text:
+        return [
+            (row["sentence"], int(row["label"])) for row in csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
 def accuracy(model, rows):
@@ -92,32 +111,50 @@ def accuracy(model, rows):
     right = 0
     with torch.no_grad():
         for at in range(0, len(rows), BATCH):
-            ids, mask = padded([row for row, _ in rows[at:at + BATCH]])
+            ids, mask = padded([row for row, _ in rows[at : at + BATCH]])
             found = model(ids, attention_mask=mask).logits.argmax(-1).tolist()
-            right += sum(label == other for label, (_, other) in zip(found, rows[at:at + BATCH]))
+            right += sum(label == other for label, (_, other) in zip(found, rows[at : at + BATCH]))
     return right / len(rows)
 
 
 def finetune(a):
     tokenizer = AutoTokenizer.from_pretrained(a.model)
-    encode = lambda rows: [(tokenizer(text, truncation=True, max_length=256)["input_ids"], label) for text, label in rows]
-    train, dev = encode(sst2(a.train)[:a.samples or None]), encode(sst2(a.dev))
+    encode = lambda rows: [
+        (tokenizer(text, truncation=True, max_length=256)["input_ids"], label) for text, label in rows
+    ]
+    train, dev = encode(sst2(a.train)[: a.samples or None]), encode(sst2(a.dev))
     trainer = Trainer(a, labels=2)
     steps = a.epochs * -(-len(train) // BATCH)
     warmup = steps // 10
-    schedule = torch.optim.lr_scheduler.LambdaLR(trainer.optimizer, lambda n: min((n + 1) / max(1, warmup), (steps - n) / max(1, steps - warmup)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        trainer.optimizer, lambda n: min((n + 1) / max(1, warmup), (steps - n) / max(1, steps - warmup))
+    )
     tokens, begin = 0, time.perf_counter()
     for epoch in range(a.epochs):
         random.Random(f"{a.seed} {epoch}").shuffle(train)
         for at in range(0, len(train), BATCH):
-            batch = train[at:at + BATCH]
+            batch = train[at : at + BATCH]
             ids, mask = padded([row for row, _ in batch])
             tokens += int(mask.sum())
             trainer.step(ids, mask, torch.tensor([label for _, label in batch]))
             schedule.step()
     seconds = time.perf_counter() - begin
-    print(json.dumps({"what": "finetune", "peer": a.peer, "seed": a.seed, "steps": steps, "tokens": tokens, "s": round(seconds, 1),
-                      "tokens_per_s": round(tokens / seconds), "accuracy": round(accuracy(trainer.model, dev), 4), "peak_mb": peak_mb()}), flush=True)
+    print(
+        json.dumps(
+            {
+                "what": "finetune",
+                "peer": a.peer,
+                "seed": a.seed,
+                "steps": steps,
+                "tokens": tokens,
+                "s": round(seconds, 1),
+                "tokens_per_s": round(tokens / seconds),
+                "accuracy": round(accuracy(trainer.model, dev), 4),
+                "peak_mb": peak_mb(),
+            }
+        ),
+        flush=True,
+    )
 
 
 def main():

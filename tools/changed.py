@@ -9,6 +9,7 @@ those that took the least time when they last ran here. Compiling counts; what t
 `./test all` runs, is listed. The last line is `N passed, N failed`.
 
 changed.py [COMMIT] [--minutes M] [--list]: --list only shows the files, checks and tests, in their order."""
+
 import argparse
 import concurrent.futures
 import dataclasses
@@ -32,6 +33,7 @@ LONGEST_SECONDS = 60  # tests of more than this come after all others: they belo
 @dataclasses.dataclass(frozen=True)
 class Unit:
     """A test file."""
+
     file: str
     room: str
     kind: str  # "program" or "pytest"
@@ -80,11 +82,19 @@ def build(units: list[Unit], wanted: list[checks.Check], changed: list[str]) -> 
     has_training = "training" in needs or any(unit.room in torch for unit in units)
     is_source = any(name.startswith(("src/", "include/", "train/", "cmake/", "CMake")) for name in changed)
     targets = {f"test_{unit.room.replace('/', '_')}" for unit in units if unit.kind == "program"}
-    if is_source or "program" in needs or any(unit.kind == "pytest" and unit.room not in WITHOUT_PROGRAM for unit in units):
+    if (
+        is_source
+        or "program" in needs
+        or any(unit.kind == "pytest" and unit.room not in WITHOUT_PROGRAM for unit in units)
+    ):
         targets |= {"deberta", "deberta-train"} if has_training else {"deberta"}
     if "clang-format-14" in needs and not run_tests.shell("install_packages test clang-format-14"):
         return False
-    serve = "install_packages test $SERVE_TEST_PACKAGES && " if any(unit.room == "serve" and unit.kind == "pytest" for unit in units) else ""
+    serve = (
+        "install_packages test $SERVE_TEST_PACKAGES && "
+        if any(unit.room == "serve" and unit.kind == "pytest" for unit in units)
+        else ""
+    )
     if not targets:
         return True
     training = "mkdir -p build/dev && with_training test dev && " if has_training else ""
@@ -115,9 +125,17 @@ def left_out(units: list[Unit]) -> list[run_tests.Test]:
     for room in dict.fromkeys(unit.room for unit in units):
         those = [unit for unit in units if unit.room == room]
         steps = sorted({unit.steps for unit in those})
-        names = ", ".join(pathlib.PurePath(unit.file).name for unit in those[:4]) + (f" and {len(those) - 4} more" if len(those) > 4 else "")
-        lines.append(run_tests.Test(f"{room}: {len(those)} test files, {steps[0]} to {steps[-1]} steps away ({names})", 0, "skipped",
-                                    f"no time; ./test {room} runs them"))
+        names = ", ".join(pathlib.PurePath(unit.file).name for unit in those[:4]) + (
+            f" and {len(those) - 4} more" if len(those) > 4 else ""
+        )
+        lines.append(
+            run_tests.Test(
+                f"{room}: {len(those)} test files, {steps[0]} to {steps[-1]} steps away ({names})",
+                0,
+                "skipped",
+                f"no time; ./test {room} runs them",
+            )
+        )
     return lines
 
 
@@ -132,10 +150,21 @@ def main() -> int:
     changed = draw.changed_since(ROOT, base)
     wanted = [(check, files) for check in checks.CHECKS if (files := checks.chosen(check, changed))]
     units = units_of(reach.of_files(ROOT, changed))
-    print(f"test: {len(changed)} files changed since {base[:12]}; {len(wanted)} checks and {len(units)} test files "
-          "can fail", flush=True)
+    print(
+        f"test: {len(changed)} files changed since {base[:12]}; {len(wanted)} checks and {len(units)} test files "
+        "can fail",
+        flush=True,
+    )
     if arguments.list:
-        print("\n".join([*changed, *(f"check: {check.name}" for check, _ in wanted), *(f"{unit.steps} steps  {unit.seconds:6.1f} s  {unit.file}" for unit in units)]))
+        print(
+            "\n".join(
+                [
+                    *changed,
+                    *(f"check: {check.name}" for check, _ in wanted),
+                    *(f"{unit.steps} steps  {unit.seconds:6.1f} s  {unit.file}" for unit in units),
+                ]
+            )
+        )
         return 0
     taken = fitting(units, arguments.minutes * 60 - (time.time() - begin))
     if any(unit.kind == "pytest" for unit in taken) or any("python" in check.needs for check, _ in wanted):

@@ -14,6 +14,7 @@ T packed tokens  D hidden
 No line with a comment of C++ is longer than 120 columns.
 
 The map of rooms in docs/concepts/architecture.md has every room of rooms.txt."""
+
 import ast
 import functools
 import io
@@ -95,11 +96,13 @@ def sections_of(page: pathlib.Path) -> set[str]:
 
 
 def find_page(name: str, folder: pathlib.Path) -> pathlib.Path | None:
-    return next((path for place in (folder, *(ROOT / place for place in PLACES)) if (path := place / name).is_file()), None)
+    return next(
+        (path for place in (folder, *(ROOT / place for place in PLACES)) if (path := place / name).is_file()), None
+    )
 
 
 def wrong_citation(name: str, section: str | None, number: str | None, folder: pathlib.Path) -> str:
-    """"" where it is right."""
+    """ "" where it is right."""
     page = find_page(name, folder)
     if page is None and "NAME" in name:
         return ""
@@ -117,7 +120,11 @@ def wrong_link(target: str, page: pathlib.Path) -> str:
     path = folder / name if name else page
     if not path.exists():
         return f"a link to {target}, which is not there"
-    return f"a link to {target}, where no section has that name" if section and path.suffix == ".md" and section not in sections_of(path) else ""
+    return (
+        f"a link to {target}, where no section has that name"
+        if section and path.suffix == ".md" and section not in sections_of(path)
+        else ""
+    )
 
 
 def pointers_of_page(page: pathlib.Path, text: str):
@@ -147,7 +154,11 @@ def missing_in_map() -> list[str]:
     if not (ROOT / MAP).exists():
         return []
     text = (ROOT / MAP).read_text()
-    readmes = [f"{room.name if '/' in room.name else f'src/{room.name}'}/README.md" for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None]
+    readmes = [
+        f"{room.name if '/' in room.name else f'src/{room.name}'}/README.md"
+        for room in read_rooms(ROOT / "rooms.txt")
+        if room.floor is not None
+    ]
     return [f"{MAP}: the map of rooms has no link to {readme}" for readme in readmes if f"{readme})" not in text]
 
 
@@ -170,20 +181,31 @@ def check(path: pathlib.Path, found: list[str], counts: dict[str, int]) -> None:
         if is_legend(comment):
             counts["legends"] += 1
             if not stands_alone(comment):
-                found.append(f"{name}:{line}: a legend stands on a line of its own, two spaces between its pairs: "
-                             f"{comment.strip()}")
+                found.append(
+                    f"{name}:{line}: a legend stands on a line of its own, two spaces between its pairs: "
+                    f"{comment.strip()}"
+                )
     if re.match(r"(src|train)/.*\.cpp$", name) and not text.startswith("//"):
         found.append(f"{name}:1: expected a comment that says what the file is about")
 
 
 def main() -> int:
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-    files = [ROOT / name for name in listed if pathlib.PurePath(name).suffix in C_LIKE | HASHED | {".md", ".py"} and not name.startswith("tests/golden/")]
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
+    files = [
+        ROOT / name
+        for name in listed
+        if pathlib.PurePath(name).suffix in C_LIKE | HASHED | {".md", ".py"} and not name.startswith("tests/golden/")
+    ]
     found, counts = missing_in_map(), {"pointers": 0, "legends": 0}
     for path in files:
         if path.is_file():
             check(path, found, counts)
-    print("\n".join(found) or f"comments: {counts['pointers']} citations and links, {counts['legends']} legends, no problem")
+    print(
+        "\n".join(found)
+        or f"comments: {counts['pointers']} citations and links, {counts['legends']} legends, no problem"
+    )
     return 1 if found else 0
 
 

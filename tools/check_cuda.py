@@ -3,6 +3,7 @@
 registers and 64 bytes spilled. The CPUs need no card for it, but nvcc of CUDA 13: in PATH, in /usr/local/cuda/bin, or
 of the PyPI packages nvidia-cuda-nvcc and nvidia-cuda-runtime (CUDA_HOME names the folder). Prints a line for each
 generation, and last `N passed, N failed`."""
+
 import os
 import pathlib
 import re
@@ -22,8 +23,26 @@ def find_nvcc() -> str | None:
 
 
 def compile_for(nvcc: str, source: pathlib.Path, generation: int, output: str) -> subprocess.CompletedProcess:
-    return subprocess.run([nvcc, "-O3", "-std=c++20", f"-I{ROOT}/src", "-Werror", "all-warnings", f"-gencode=arch=compute_{generation},code=sm_{generation}",
-                           "-Xptxas", "-v", "-c", source, "-o", output], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [
+            nvcc,
+            "-O3",
+            "-std=c++20",
+            f"-I{ROOT}/src",
+            "-Werror",
+            "all-warnings",
+            f"-gencode=arch=compute_{generation},code=sm_{generation}",
+            "-Xptxas",
+            "-v",
+            "-c",
+            source,
+            "-o",
+            output,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def check(nvcc: str, source: pathlib.Path, generation: int) -> bool:
@@ -36,18 +55,25 @@ def check(nvcc: str, source: pathlib.Path, generation: int) -> bool:
     registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
     spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", done.stderr)]
     good = bool(registers) and max(registers) <= MOST_REGISTERS and max(spilled) <= MOST_SPILLED
-    print(f"{name}: {len(registers)} kernels, at most {max(registers, default=0)} registers and "
-          f"{max(spilled, default=0)} bytes spilled"
-          + ("" if good else f"; expected at most {MOST_REGISTERS} and {MOST_SPILLED}"))
+    print(
+        f"{name}: {len(registers)} kernels, at most {max(registers, default=0)} registers and "
+        f"{max(spilled, default=0)} bytes spilled"
+        + ("" if good else f"; expected at most {MOST_REGISTERS} and {MOST_SPILLED}")
+    )
     return good
 
 
 def main() -> int:
     nvcc = find_nvcc()
     if nvcc is None:
-        print("check_cuda: expected nvcc in PATH, in /usr/local/cuda/bin or in CUDA_HOME/bin, got none; install CUDA 13", file=sys.stderr)
+        print(
+            "check_cuda: expected nvcc in PATH, in /usr/local/cuda/bin or in CUDA_HOME/bin, got none; install CUDA 13",
+            file=sys.stderr,
+        )
         return 1
-    results = [check(nvcc, source, generation) for source in sorted(ROOT.glob("src/*/cuda/*.cu")) for generation in GENERATIONS]
+    results = [
+        check(nvcc, source, generation) for source in sorted(ROOT.glob("src/*/cuda/*.cu")) for generation in GENERATIONS
+    ]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if results and all(results) else 1
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails when an error code has no test: every row of include/deberta/error_codes.inc needs an EXPECT_ERROR(..., kCode,
 ...)."""
+
 import pathlib
 import re
 import sys
@@ -23,7 +24,7 @@ def main() -> int:
     tested = set(re.findall(r"EXPECT_ERROR\((?:[^;]*?),\s*(k\w+),", tests, re.S))
     missing = [row["code"] for row in error_rows() if row["code"] not in tested]
     for code in missing:
-        print(f"error code {code}: no test; write EXPECT_ERROR(statement, {code}, \"part of the message\")")
+        print(f'error code {code}: no test; write EXPECT_ERROR(statement, {code}, "part of the message")')
     if not missing:
         print(f"errors: {len(error_rows())} codes, each with a test")
     return 1 if missing else 0

@@ -6,6 +6,7 @@ to the stack: a compiler that runs out of registers there silently halves the sp
 
 usage: check_isa_objects.py BUILD_DIR
 """
+
 import pathlib
 import re
 import subprocess
@@ -13,7 +14,9 @@ import sys
 
 
 def problems_of(path):
-    lines = subprocess.run(["nm", "--defined-only", "-C", path], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run(
+        ["nm", "--defined-only", "-C", path], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
     symbols = [line.split(maxsplit=2)[1:] for line in lines]
     weak = [name for kind, name in symbols if kind in "WwVvu"]
     strong = [name for kind, name in symbols if kind.isupper() and kind not in "WVU"]
@@ -34,7 +37,9 @@ def spills_of(path):
     """Stores of vector registers to the stack in innermost product loops."""
     if not TILES.match(path.name):
         return
-    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True
+    ).stdout
     code = [(int(at, 16), text) for at, text in re.findall(r"^\s*([0-9a-f]+):\t(.*)$", listing, re.M)]
     place = {at: i for i, (at, _) in enumerate(code)}
     loops = []
@@ -45,7 +50,7 @@ def spills_of(path):
     for begin, end in loops:
         if any(begin <= b and e <= end and (b, e) != (begin, end) for b, e in loops):
             continue
-        body = [text for _, text in code[begin:end + 1]]
+        body = [text for _, text in code[begin : end + 1]]
         if sum(bool(PRODUCT.match(text)) for text in body) < LEAST_PRODUCTS:
             continue
         for text in body:

@@ -12,6 +12,7 @@ Reports are texts for users of the program, and name options too.
 The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/,
 the bindings. A table here says which rooms of src each room of train includes; python/ includes the library and nothing
 else of src. Nothing includes a half that is not its own, but for src/."""
+
 import pathlib
 import re
 import sys
@@ -23,29 +24,63 @@ ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floo
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
 HALVES = ("src", "train", "python")  # a room of src is called NAME, any other HALF/NAME
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
-PUBLIC = {"error.h": "base", "error_codes.inc": "base", "library.h": "base", "tokenizer.h": "text", "config.h": "config", "head.h": "heads", "precision.h": "kernels", "checkpoint.h": "checkpoint",
-          "answer.h": "decode", "model.h": "engine", "pipeline.h": "pipeline", "find_model.h": "hub", "analysis.h": "analysis", "deberta.h": None}
+PUBLIC = {
+    "error.h": "base",
+    "error_codes.inc": "base",
+    "library.h": "base",
+    "tokenizer.h": "text",
+    "config.h": "config",
+    "head.h": "heads",
+    "precision.h": "kernels",
+    "checkpoint.h": "checkpoint",
+    "answer.h": "decode",
+    "model.h": "engine",
+    "pipeline.h": "pipeline",
+    "find_model.h": "hub",
+    "analysis.h": "analysis",
+    "deberta.h": None,
+}
 # All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each
 # cost their users a tenth of a second.
 LIGHT = {"cstddef", "cstdint", "exception", "optional", "span", "string", "string_view", "utility", "vector"}
 # Headers that only the named files may include: they cost seconds to compile or belong to one place.
-HEAVY = {r"nlohmann/": ["src/base/json.cpp"], r"CLI/": ["src/program/command_line.cpp"],
-         r"boost/": ["src/serve/http_server.cpp", "src/serve/listener.h"],
-         r"(bzlib|lzma|zstd|zstd_errors)\.h$": ["src/data/decompressor.cpp"],
-         r"zlib\.h$": ["src/base/zip_reader.cpp", "src/data/decompressor.cpp", "train/data/token_file.cpp"],
-         r"immintrin\.h": ["src/kernels/x86/"], r"torch/|ATen/|c10/": ["train/"], r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"],
-         r"nanobind/|Python\.h": ["python/"], r"engine/": ["src/", "train/model/trained_computation.cpp"]}
+HEAVY = {
+    r"nlohmann/": ["src/base/json.cpp"],
+    r"CLI/": ["src/program/command_line.cpp"],
+    r"boost/": ["src/serve/http_server.cpp", "src/serve/listener.h"],
+    r"(bzlib|lzma|zstd|zstd_errors)\.h$": ["src/data/decompressor.cpp"],
+    r"zlib\.h$": ["src/base/zip_reader.cpp", "src/data/decompressor.cpp", "train/data/token_file.cpp"],
+    r"immintrin\.h": ["src/kernels/x86/"],
+    r"torch/|ATen/|c10/": ["train/"],
+    r"cuda|cublas": ["src/kernels/cuda/", "src/engine/cuda/"],
+    r"nanobind/|Python\.h": ["python/"],
+    r"engine/": ["src/", "train/model/trained_computation.cpp"],
+}
 # The rooms of src that a room of train includes.
 MODEL = {"base", "text", "config", "kernels", "heads", "checkpoint"}
 READERS = MODEL | {"data", "decode", "metrics", "rows", "eval", "pipeline"}
-OF_SRC = {"train/ops": MODEL, "train/model": MODEL | {"engine"}, "train/optim": MODEL, "train/objectives": MODEL, "train/state": MODEL, "train/data": READERS,
-          "train/report": {"base", "chart", "config", "heads", "metrics"}, "train/run": {"base", "checkpoint", "eval"},
-          "train/ablation": {"base", "chart", "config", "cost", "metrics"}, "train/step": MODEL | {"pipeline"},
-          "train/pretrain": READERS, "train/finetune": READERS | {"cost"}, "train/replay": READERS,
-          "train/cli": READERS | {"cost", "options", "program", "measure"}}
+OF_SRC = {
+    "train/ops": MODEL,
+    "train/model": MODEL | {"engine"},
+    "train/optim": MODEL,
+    "train/objectives": MODEL,
+    "train/state": MODEL,
+    "train/data": READERS,
+    "train/report": {"base", "chart", "config", "heads", "metrics"},
+    "train/run": {"base", "checkpoint", "eval"},
+    "train/ablation": {"base", "chart", "config", "cost", "metrics"},
+    "train/step": MODEL | {"pipeline"},
+    "train/pretrain": READERS,
+    "train/finetune": READERS | {"cost"},
+    "train/replay": READERS,
+    "train/cli": READERS | {"cost", "options", "program", "measure"},
+}
 # One after the other: a quote in a comment begins no literal, and no apostrophe of a number begins a character.
-TOKEN = re.compile(r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"'''
-                   r'''|"(?P<text>(?:\\.|[^"\\\n])*)"''', re.S)
+TOKEN = re.compile(
+    r'''//[^\n]*|/\*.*?\*/|(?<![\w])'(?:\\.|[^'\\])+'|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"'''
+    r'''|"(?P<text>(?:\\.|[^"\\\n])*)"''',
+    re.S,
+)
 OPTION = re.compile(r"--[A-Za-z]|(?<![\w.-])-[A-Za-z](?![\w-])")
 # A product of two sizes of a model is a count of weights or operations, which src/cost has.
 SIZE = r"\b(?:hidden_size|intermediate_size|vocab_size|embedding_size)\b"
@@ -72,7 +107,9 @@ def public_problems(path: pathlib.Path) -> list[str]:
             continue
         bracket, target = match.groups()
         if bracket == "<" and target not in LIGHT:
-            found.append(f"{name}:{number}: a public header includes only {', '.join(sorted(LIGHT))} and deberta/, not {target}")
+            found.append(
+                f"{name}:{number}: a public header includes only {', '.join(sorted(LIGHT))} and deberta/, not {target}"
+            )
         if bracket == '"' and (not target.startswith("deberta/") or FLOORS.get(room_of(target), 99) > floor):
             found.append(f"{name}:{number}: {target} is no public header of this floor ({floor}) or below")
     return found
@@ -85,18 +122,23 @@ def options_named(text: str, name: str) -> list[str]:
         option = OPTION.search(token["raw"] or token["text"] or "")
         if option and token["mark"] != "css":
             line = text.count("\n", 0, token.start()) + 1
-            found.append(f"{name}:{line}: a literal names an option ({token[0]}); here only arguments have names "
-                         "(deberta/error.h)")
+            found.append(
+                f"{name}:{line}: a literal names an option ({token[0]}); here only arguments have names "
+                "(deberta/error.h)"
+            )
     return found
 
 
 def costs_counted(text: str, name: str) -> list[str]:
     """Statements that multiply sizes of a model, outside of src/cost."""
-    return [f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a count of weights or operations; src/cost has those" for match in SIZES.finditer(text)]
+    return [
+        f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a count of weights or operations; src/cost has those"
+        for match in SIZES.finditer(text)
+    ]
 
 
 def half_of(room: str) -> str:
-    """"src", "train" or "python"."""
+    """ "src", "train" or "python"."""
     return room.partition("/")[0] if "/" in room else "src"
 
 
@@ -128,7 +170,7 @@ def wrong_include(room: str, target: str) -> str:
 
 
 def knows_options(room: str) -> bool:
-    return room in ("train/cli", "train/report") or half_of(room) == "src" and ROOMS[room].part == "program"
+    return room in ("train/cli", "train/report") or (half_of(room) == "src" and ROOMS[room].part == "program")
 
 
 def problems_of(path: pathlib.Path) -> list[str]:
@@ -146,7 +188,9 @@ def problems_of(path: pathlib.Path) -> list[str]:
             continue
         target = match.group(2)
         if target == "deberta/deberta.h":
-            found.append(f"{name}:{number}: the umbrella header is for users; include the one that declares what is used")
+            found.append(
+                f"{name}:{number}: the umbrella header is for users; include the one that declares what is used"
+            )
         if wrong := wrong_include(room, target):
             found.append(f"{name}:{number}: {wrong}")
         for pattern, allowed in HEAVY.items():
@@ -162,7 +206,9 @@ def readme_problem(room: str) -> str:
     readme, name = ROOT / room / "README.md", room.removeprefix("src/")
     if not readme.exists():
         return f"{room}: no README.md"
-    return "" if re.match(rf"# {name}[ :]", readme.read_text()) else f"{room}/README.md: expected it to begin `# {name}`"
+    return (
+        "" if re.match(rf"# {name}[ :]", readme.read_text()) else f"{room}/README.md: expected it to begin `# {name}`"
+    )
 
 
 def main() -> int:
@@ -172,9 +218,16 @@ def main() -> int:
     found += [p for path in public for p in public_problems(path)]
     rooms = {"/".join(p.relative_to(ROOT).parts[:2]) for p in files}
     found += [wrong for room in sorted(rooms) if (wrong := readme_problem(room))]
-    found += [f"tools/check_layers.py: no row in OF_SRC for {name}" for name in FLOORS if half_of(name) == "train" and name not in OF_SRC]
+    found += [
+        f"tools/check_layers.py: no row in OF_SRC for {name}"
+        for name in FLOORS
+        if half_of(name) == "train" and name not in OF_SRC
+    ]
     found += [f"tools/check_layers.py: OF_SRC has {name}, which is no room" for name in OF_SRC if name not in FLOORS]
-    print("\n".join(found) or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem")
+    print(
+        "\n".join(found)
+        or f"layers: {len(files)} files in {len(rooms)} rooms, {len(public)} public headers, no problem"
+    )
     return 1 if found else 0
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Fails when the program is larger than 15 MB or links Python or torch."""
+
 import pathlib
 import subprocess
 import sys

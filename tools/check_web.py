@@ -7,6 +7,7 @@ statements with semicolons, declare with const and let, compare with === and !==
 A script is a module. Those that a page leads to become one, line by line (src/cli/explorer_page.cpp): an import is one
 line, `import { names } from "./file.js";`, of names that the file exports and that are used; an export begins with
 `export` and somebody imports it; and no two modules of a page have a top-level name in common."""
+
 import dataclasses
 import pathlib
 import re

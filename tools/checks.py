@@ -4,6 +4,7 @@ for the gate and for `./test --changed`.
 
 checks.py NAME... [--fix]: runs those named; with --fix it first puts right what a tool can. The last line is
 `N passed, N failed`."""
+
 import dataclasses
 import pathlib
 import re
@@ -22,30 +23,65 @@ FORMAT = "{python} -m ruff format --no-cache"
 @dataclasses.dataclass(frozen=True)
 class Check:
     name: str
-    files: str         # regular expression: it is run when one of these has changed
-    command: str       # {files}: all of these that are there, or those that have changed
-    needs: str = ""    # "program", "python" (.venv) or "clang-format-14"
-    fix: str = ""      # puts right what a tool can
+    files: str  # regular expression: it is run when one of these has changed
+    command: str  # {files}: all of these that are there, or those that have changed
+    needs: str = ""  # "program", "python" (.venv) or "clang-format-14"
+    fix: str = ""  # puts right what a tool can
 
 
 CHECKS = [
-    Check("format", r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)", "clang-format-14 --dry-run --Werror {files}", "clang-format-14",
-          "clang-format-14 -i {files}"),
-    Check("layers", r"(src|train|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py", "python3 tools/check_layers.py"),
-    Check("comments", r".*\.(cpp|h|inc|cu|cuh|js|py|md|cmake|txt|toml|sh)|[^.]+|\.ci/run", "python3 tools/check_comments.py"),
-    Check("errors", r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py", "python3 tools/check_errors.py"),
+    Check(
+        "format",
+        r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)",
+        "clang-format-14 --dry-run --Werror {files}",
+        "clang-format-14",
+        "clang-format-14 -i {files}",
+    ),
+    Check(
+        "layers", r"(src|train|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py", "python3 tools/check_layers.py"
+    ),
+    Check(
+        "comments",
+        r".*\.(cpp|h|inc|cu|cuh|js|py|md|cmake|txt|toml|sh)|[^.]+|\.ci/run",
+        "python3 tools/check_comments.py",
+    ),
+    Check(
+        "errors",
+        r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py",
+        "python3 tools/check_errors.py",
+    ),
     Check("mutations", r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/mistakes\.md", "tools/mutate --check"),
-    Check("python", r".*\.py|tools/mutate|models/make|ruff\.toml|tests/requirements\.txt",
-          f"{LINT}; lint=$?; {FORMAT} --check && exit $lint", "python", f"{LINT} --fix; {FORMAT}"),
+    Check(
+        "python",
+        r".*\.py|tools/mutate|models/make|ruff\.toml|tests/requirements\.txt",
+        f"{LINT}; lint=$?; {FORMAT} --check && exit $lint",
+        "python",
+        f"{LINT} --fix; {FORMAT}",
+    ),
     Check("web", r"src/web/.*\.(js|css|html)|tools/check_web\.py", "python3 tools/check_web.py"),
-    Check("shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"),
-    Check("pages", r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics|chart)/.*"
-          r"|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
-          f"python3 tools/make_docs.py {PROGRAM} --check", "program"),
-    Check("tables of plans", r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/(ablation_tables|charts)\.py"
-          r"|train/ablation/.*|src/chart/.*",
-          f"python3 bench/ablation_tables.py {PROGRAM} --check", "training program"),
-    Check("goldens", r"tests/golden/model/.*|tools/goldens/.*", "{python} tools/goldens/make.py tests/golden/model --check", "python"),
+    Check(
+        "shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"
+    ),
+    Check(
+        "pages",
+        r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics|chart)/.*"
+        r"|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
+        f"python3 tools/make_docs.py {PROGRAM} --check",
+        "program",
+    ),
+    Check(
+        "tables of plans",
+        r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/(ablation_tables|charts)\.py"
+        r"|train/ablation/.*|src/chart/.*",
+        f"python3 bench/ablation_tables.py {PROGRAM} --check",
+        "training program",
+    ),
+    Check(
+        "goldens",
+        r"tests/golden/model/.*|tools/goldens/.*",
+        "{python} tools/goldens/make.py tests/golden/model --check",
+        "python",
+    ),
 ]
 
 
@@ -57,8 +93,15 @@ def run(check: Check, files: list[str], is_fix: bool = False) -> tuple[int, str]
     """files: the names that stand for {files}."""
     command = check.fix if is_fix else check.command
     command = command.replace("{files}", " ".join(map(shlex.quote, files))).replace("{python}", ".venv/bin/python")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     return done.returncode, done.stdout
 
 
@@ -68,8 +111,9 @@ def main() -> int:
     if wrong := [name for name in names if name not in named]:
         print(f"checks: unknown check {wrong[0]}; expected some of {', '.join(named)}", file=sys.stderr)
         return 2
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
-                            check=True).stdout.splitlines()
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
     if any("python" in named[name].needs for name in names):
         private_python()
     failed = 0

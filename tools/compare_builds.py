@@ -10,6 +10,7 @@ time.
 
 The inputs are the examples and small trained checkpoints of ../shared, and small random models for tasks without a
 checkpoint."""
+
 import argparse
 import dataclasses
 import json
@@ -37,6 +38,7 @@ TIMED = ("classify", "classify bf16", "ner", "qa", "tokenize")
 @dataclasses.dataclass(frozen=True)
 class Run:
     """`rows`: a file for standard input. OUT in `words` stands for a folder that the run may write to."""
+
     name: str
     words: tuple
     rows: pathlib.Path = None
@@ -60,7 +62,11 @@ def outcome(run: Run, program: pathlib.Path) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out"
         done = run.of(program, out)
-        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(pathlib.Path(folder).rglob("*")) if path.is_file()}
+        files = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(pathlib.Path(folder).rglob("*"))
+            if path.is_file()
+        }
         here = folder.encode()
         return Outcome(done.returncode, done.stdout.replace(here, b""), files, done.stderr.replace(here, b""))
 
@@ -92,6 +98,7 @@ def squad_part(path: pathlib.Path) -> pathlib.Path:
 @dataclasses.dataclass(frozen=True)
 class Inputs:
     """Files of rows, and models by name."""
+
     folder: pathlib.Path
     sst2: pathlib.Path
     texts: pathlib.Path
@@ -114,14 +121,31 @@ def make_inputs(folder: pathlib.Path) -> Inputs:
     sst2 = write_lines(folder / "sst2.tsv", lines_of("glue/SST-2/dev.tsv.xz", ROWS + 1))
     texts = [line.split("\t")[0] for line in sst2.read_text().splitlines()[1:]]
     squad = squad_part(folder / "squad.json")
-    asked = [{"question": qa["question"], "context": p["context"]} for a in json.loads(squad.read_text())["data"] for p in a["paragraphs"] for qa in p["qas"]]
+    asked = [
+        {"question": qa["question"], "context": p["context"]}
+        for a in json.loads(squad.read_text())["data"]
+        for p in a["paragraphs"]
+        for qa in p["qas"]
+    ]
     wiki = [line for line in lines_of("wikitext/valid.txt.xz") if line.strip()]
     write_safetensors(folder / "ids.safetensors", {"input_ids": numpy.arange(5, 69, dtype=numpy.int32).reshape(2, 32)})
-    return Inputs(folder, sst2, write_lines(folder / "texts.txt", texts), write_lines(folder / "sick.csv", lines_of("nli/sick/dev.csv.xz")),
-                  write_lines(folder / "questions.jsonl", asked), squad, write_lines(folder / "conll.txt", lines_of("conll2003/valid.txt.xz", 20 * ROWS)),
-                  write_lines(folder / "masked.txt", [" ".join(["[MASK]", *text.split()[1:]]) for text in texts]), write_lines(folder / "wiki.txt", wiki),
-                  write_lines(folder / "choices.jsonl", [{"context": t, "question": "so ?", "choices": [t, "no", "yes"]} for t in texts]),
-                  write_lines(folder / "documents.jsonl", [{"query": t, "documents": texts[:5]} for t in texts[:40]]), folder / "ids.safetensors", models)
+    return Inputs(
+        folder,
+        sst2,
+        write_lines(folder / "texts.txt", texts),
+        write_lines(folder / "sick.csv", lines_of("nli/sick/dev.csv.xz")),
+        write_lines(folder / "questions.jsonl", asked),
+        squad,
+        write_lines(folder / "conll.txt", lines_of("conll2003/valid.txt.xz", 20 * ROWS)),
+        write_lines(folder / "masked.txt", [" ".join(["[MASK]", *text.split()[1:]]) for text in texts]),
+        write_lines(folder / "wiki.txt", wiki),
+        write_lines(
+            folder / "choices.jsonl", [{"context": t, "question": "so ?", "choices": [t, "no", "yes"]} for t in texts]
+        ),
+        write_lines(folder / "documents.jsonl", [{"query": t, "documents": texts[:5]} for t in texts[:40]]),
+        folder / "ids.safetensors",
+        models,
+    )
 
 
 def answering_runs(inputs: Inputs) -> list[Run]:
@@ -138,41 +162,102 @@ def answering_runs(inputs: Inputs) -> list[Run]:
         run("classify bf16", "nano-sst2", "--dtype", "bf16", *sst2, rows=inputs.sst2),
         run("classify int8", "nano-sst2", "--dtype", "int8", "--allow-uncalibrated", *sst2, rows=inputs.sst2),
         run("classify reference", "nano-sst2", "--kernels", "reference", "good film", "bad film"),
-        run("classify raw", "nano-sst2", "--raw", "--top-k", "2", "-f", "jsonl", "--keep", "label", *sst2, rows=inputs.sst2),
-        run("classify windows", "nano-sst2", "--max-tokens", "16", "--truncate", "window", "--stride", "4", rows=inputs.texts),
+        run(
+            "classify raw",
+            "nano-sst2",
+            "--raw",
+            "--top-k",
+            "2",
+            "-f",
+            "jsonl",
+            "--keep",
+            "label",
+            *sst2,
+            rows=inputs.sst2,
+        ),
+        run(
+            "classify windows",
+            "nano-sst2",
+            "--max-tokens",
+            "16",
+            "--truncate",
+            "window",
+            "--stride",
+            "4",
+            rows=inputs.texts,
+        ),
         run("classify small packs", "nano-sst2", "--batch-tokens", "64", "--threads", "2", rows=inputs.texts),
         run("classify bad rows", "nano-sst2", "-f", "jsonl", *jsonl, rows=inputs.choices),
         run("nli", "nano-sick", *pairs, rows=inputs.pairs),
         run("nli jsonl", "nano-sick", "-f", "jsonl", *pairs, rows=inputs.pairs),
         run("zero-shot", "nano-sick", "--labels", "sports,art,politics", "-f", "jsonl", rows=inputs.texts),
         run("zero-shot multi", "nano-sick", "--labels", "sports,art", "--multi-label", rows=inputs.texts),
-        *(run(f"ner {way}", "nano-conll", "-f", "jsonl", "--aggregate", way, "--input-format", "conll", rows=inputs.conll) for way in ("none", "simple", "first", "average", "max")),
+        *(
+            run(
+                f"ner {way}",
+                "nano-conll",
+                "-f",
+                "jsonl",
+                "--aggregate",
+                way,
+                "--input-format",
+                "conll",
+                rows=inputs.conll,
+            )
+            for way in ("none", "simple", "first", "average", "max")
+        ),
         run("ner", "nano-conll", rows=inputs.wiki),
         run("qa", "nano-squad", *jsonl, rows=inputs.questions),
         run("qa top", "nano-squad", "-k", "3", "-f", "jsonl", *jsonl, rows=inputs.questions),
         run("qa hf", "nano-squad", "--compat", "hf", "-f", "jsonl", *jsonl, rows=inputs.questions),
         run("choose", "sequence", "-f", "jsonl", *jsonl, rows=inputs.choices),
         run("rerank", "sequence", *jsonl, rows=inputs.documents),
-        run("fill", "nano-emd", rows=inputs.masked), run("fill off", "nano-emd", "--emd", "off", "-f", "jsonl", rows=inputs.masked),
+        run("fill", "nano-emd", rows=inputs.masked),
+        run("fill off", "nano-emd", "--emd", "off", "-f", "jsonl", rows=inputs.masked),
         run("fill plain", "nano-mlm", "-f", "jsonl", rows=inputs.masked),
         run("score", "nano-emd", "--tokens", "-f", "jsonl", "good film", "a cat sat on the mat ."),
         run("embed", "nano-sst2", "-f", "jsonl", "--normalize", rows=inputs.texts),
-        *(run(f"embed {pooling}", "nano-sst2", "--pooling", pooling, "-o", "OUT.npy", rows=inputs.texts) for pooling in ("cls", "mean", "max")),
+        *(
+            run(f"embed {pooling}", "nano-sst2", "--pooling", pooling, "-o", "OUT.npy", rows=inputs.texts)
+            for pooling in ("cls", "mean", "max")
+        ),
         run("detect", "rtd", "-f", "jsonl", rows=inputs.texts),
-        run("tokenize", "nano-sst2", "-f", "jsonl", rows=inputs.wiki), run("tokenize table", "nano-conll", "--special-text", "parse", rows=inputs.masked),
+        run("tokenize", "nano-sst2", "-f", "jsonl", rows=inputs.wiki),
+        run("tokenize table", "nano-conll", "--special-text", "parse", rows=inputs.masked),
         run("forward", "nano-sst2", "--ids", inputs.ids, "-o", "OUT.safetensors"),
-        run("forward scores", "nano-emd", "--ids", inputs.ids, "--scores", "-o", "OUT.safetensors")]
+        run("forward scores", "nano-emd", "--ids", inputs.ids, "--scores", "-o", "OUT.safetensors"),
+    ]
 
 
 def other_runs(inputs: Inputs) -> list[Run]:
     models = inputs.models
-    tasks = [("sst-2", "nano-sst2", inputs.sst2), ("squad", "nano-squad", inputs.squad), ("ner", "nano-conll", inputs.conll), ("mlm", "nano-emd", inputs.wiki)]
-    runs = [Run(f"eval {task}", ("eval", "--task", task, "-m", models[model], file, "--output-dir", "OUT", "-f", "json")) for task, model, file in tasks]
-    runs += [Run(f"{verb} {name}", (verb, "-m", path)) for name, path in models.items() for verb in ("inspect", "check")]
-    runs += [Run(f"convert {dtype}", ("convert", "-m", models["nano-sst2"], "--dtype", dtype, "--to", "OUT")) for dtype in ("fp32", "fp16", "bf16")]
-    runs.append(Run("convert int8", ("convert", "-m", models["nano-sst2"], "--dtype", "int8", "--calibrate", inputs.texts, "--to", "OUT")))
-    verbs = ("classify nli zero-shot ner qa choose rerank embed fill score detect tokenize forward eval inspect check "
-             "convert bench info completion").split()
+    tasks = [
+        ("sst-2", "nano-sst2", inputs.sst2),
+        ("squad", "nano-squad", inputs.squad),
+        ("ner", "nano-conll", inputs.conll),
+        ("mlm", "nano-emd", inputs.wiki),
+    ]
+    runs = [
+        Run(f"eval {task}", ("eval", "--task", task, "-m", models[model], file, "--output-dir", "OUT", "-f", "json"))
+        for task, model, file in tasks
+    ]
+    runs += [
+        Run(f"{verb} {name}", (verb, "-m", path)) for name, path in models.items() for verb in ("inspect", "check")
+    ]
+    runs += [
+        Run(f"convert {dtype}", ("convert", "-m", models["nano-sst2"], "--dtype", dtype, "--to", "OUT"))
+        for dtype in ("fp32", "fp16", "bf16")
+    ]
+    runs.append(
+        Run(
+            "convert int8",
+            ("convert", "-m", models["nano-sst2"], "--dtype", "int8", "--calibrate", inputs.texts, "--to", "OUT"),
+        )
+    )
+    verbs = (
+        "classify nli zero-shot ner qa choose rerank embed fill score detect tokenize forward eval inspect check "
+        "convert bench info completion"
+    ).split()
     runs += [Run(f"help {verb}", ("help", verb)) for verb in verbs] + [Run("help", ("--help",))]
     runs += [Run(f"completion {shell}", ("completion", shell)) for shell in ("bash", "zsh", "fish")]
     runs += [Run(f"{verb} nothing", (verb, "-m", inputs.folder / "none", "x")) for verb in verbs[:12]]
@@ -187,17 +272,21 @@ def compare(runs: list[Run], old: pathlib.Path, new: pathlib.Path) -> list[str]:
         is_same = (before.code, before.answers, before.files) == (after.code, after.answers, after.files)
         if not is_same:
             differ.append(run.name)
-            print(f"differs: {run.name}: exit code {before.code} and {after.code}, {len(before.answers)} and "
-                  f"{len(after.answers)} bytes, "
-                  f"{len(before.files)} and {len(after.files)} files")
+            print(
+                f"differs: {run.name}: exit code {before.code} and {after.code}, {len(before.answers)} and "
+                f"{len(after.answers)} bytes, "
+                f"{len(before.files)} and {len(after.files)} files"
+            )
         if before.messages != after.messages:
             worded.append(run.name)
         if before.code == 2 and not run.name.endswith("nothing"):
             failed.append(f"{run.name}: {before.messages.decode(errors='replace').strip()}")
     for told in failed:
         print(f"tells nothing: {told}")
-    print(f"{len(runs)} runs: {len(differ)} differ; messages of {len(worded)} "
-          f"differ{': ' + ', '.join(worded) if worded else ''}")
+    print(
+        f"{len(runs)} runs: {len(differ)} differ; messages of {len(worded)} "
+        f"differ{': ' + ', '.join(worded) if worded else ''}"
+    )
     return differ + failed
 
 
@@ -220,8 +309,10 @@ def time_runs(runs: list[Run], old: pathlib.Path, new: pathlib.Path, rounds: int
             ratios[run.name].append(seconds[new] / seconds[old])
     for name, values in ratios.items():
         quartiles = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
-        print(f"time of {name}: new / old {statistics.median(values):.3f} (quartiles {quartiles[0]:.3f} and "
-              f"{quartiles[2]:.3f}), {rounds} rounds")
+        print(
+            f"time of {name}: new / old {statistics.median(values):.3f} (quartiles {quartiles[0]:.3f} and "
+            f"{quartiles[2]:.3f}), {rounds} rounds"
+        )
 
 
 def main() -> int:
@@ -242,7 +333,12 @@ def main() -> int:
             print(f"compare_builds: no run is named like {given.only}", file=sys.stderr)
             return 2
         wrong = compare(runs, given.old.resolve(), given.new.resolve())
-        time_runs([run for run in runs if run.name in TIMED and given.rounds], given.old.resolve(), given.new.resolve(), given.rounds)
+        time_runs(
+            [run for run in runs if run.name in TIMED and given.rounds],
+            given.old.resolve(),
+            given.new.resolve(),
+            given.rounds,
+        )
     print(f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

@@ -1,17 +1,20 @@
 """What a run that has no time for everything takes: first what the change touches, then an order that the commit draws.
 The next commit begins elsewhere, and a run of the same commit is the same."""
+
 import functools
 import hashlib
 import pathlib
 import subprocess
 
 PASSED = "refs/gate/passed"  # the last commit that passed the gate in this checkout, written by gate.py
-CHANGE_HOURS = 6             # on a checkout of main alone: what was committed in so many hours before its last commit
+CHANGE_HOURS = 6  # on a checkout of main alone: what was committed in so many hours before its last commit
 
 
 def git(root: pathlib.Path, *words: str) -> str:
     """Empty where it fails."""
-    return subprocess.run(["git", *words], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *words], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ).stdout.strip()
 
 
 @functools.cache
@@ -40,5 +43,7 @@ def base(root: pathlib.Path) -> str:
 
 def changed_since(root: pathlib.Path, start: str) -> list[str]:
     """The names of the files that differ from the commit, those included that are not committed or are gone."""
-    names = git(root, "diff", "--name-only", "-z", "--no-renames", start).split("\0") + git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")
+    names = git(root, "diff", "--name-only", "-z", "--no-renames", start).split("\0") + git(
+        root, "ls-files", "-o", "--exclude-standard", "-z"
+    ).split("\0")
     return sorted({name for name in names if name})

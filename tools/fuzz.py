@@ -8,6 +8,7 @@ fuzz.py corpus [--add FOLDER]                             makes fuzz/corpus agai
 
 The corpus of a target is one archive, fuzz/corpus/TARGET.tar.xz: the same bytes for the same inputs.
 """
+
 import argparse
 import concurrent.futures
 import io
@@ -35,7 +36,9 @@ MAX_HEX_BYTES = 400
 
 def build() -> bool:
     """Builds the targets of the preset asan, and installs what it needs."""
-    script = '. tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz asan fuzz'
+    script = (
+        ". tools/packages.sh; install_packages fuzz $PRODUCT_PACKAGES $FUZZ_PACKAGES && build_preset fuzz asan fuzz"
+    )
     return subprocess.run(["bash", "-c", script], cwd=ROOT).returncode == 0
 
 
@@ -88,10 +91,25 @@ def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> t
         new.mkdir(parents=True, exist_ok=True)
         prefix = FINDINGS / f"{target}-"
         before = set(FINDINGS.glob(f"{target}-*"))
-        command = [PROGRAMS / f"fuzz_{target}", f"-max_total_time={seconds}", *LIMITS, *dictionary_of(target), "-print_final_stats=1",
-                   f"-artifact_prefix={prefix}", new, seeds]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | SANITIZER, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace")
+        command = [
+            PROGRAMS / f"fuzz_{target}",
+            f"-max_total_time={seconds}",
+            *LIMITS,
+            *dictionary_of(target),
+            "-print_final_stats=1",
+            f"-artifact_prefix={prefix}",
+            new,
+            seeds,
+        ]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | SANITIZER,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
     figures = figures_of(done.stdout)
     if done.returncode == 0:
         return True, "", figures
@@ -103,20 +121,26 @@ def run_target(target: str, seconds: int, keep: pathlib.Path | None = None) -> t
 
 
 def line_of(target: str, passed: bool, figures: dict[str, int]) -> str:
-    return (f"{target:<20} {'clean  ' if passed else 'FINDING'} {figures.get('number_of_executed_units', 0):>10} "
-            "executions "
-            f"{figures.get('average_exec_per_sec', 0):>7}/s {figures.get('peak_rss_mb', 0):>4} MB "
-            f"{figures.get('coverage', 0):>6} edges {figures.get('features', 0):>6} features")
+    return (
+        f"{target:<20} {'clean  ' if passed else 'FINDING'} {figures.get('number_of_executed_units', 0):>10} "
+        "executions "
+        f"{figures.get('average_exec_per_sec', 0):>7}/s {figures.get('peak_rss_mb', 0):>4} MB "
+        f"{figures.get('coverage', 0):>6} edges {figures.get('features', 0):>6} features"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     unknown = set(arguments.targets) - set(TARGETS)
     if unknown:
-        print(f"fuzz: unknown target {', '.join(sorted(unknown))}; expected some of {', '.join(TARGETS)}", file=sys.stderr)
+        print(
+            f"fuzz: unknown target {', '.join(sorted(unknown))}; expected some of {', '.join(TARGETS)}", file=sys.stderr
+        )
         return 2
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as executor:
-        runs = {executor.submit(run_target, t, arguments.seconds, arguments.keep): t for t in arguments.targets or TARGETS}
+        runs = {
+            executor.submit(run_target, t, arguments.seconds, arguments.keep): t for t in arguments.targets or TARGETS
+        }
         for future in concurrent.futures.as_completed(runs):
             passed, told, figures = future.result()
             failed += not passed
@@ -138,8 +162,21 @@ def corpus(arguments: argparse.Namespace) -> int:
                 sources.append(arguments.add / target)
             kept = pathlib.Path(scratch) / "kept" / target
             kept.mkdir(parents=True)
-            subprocess.run([PROGRAMS / f"fuzz_{target}", "-merge=1", f"-max_len={MAX_KEPT_BYTES}", *LIMITS, kept, *(folder for folder in sources if folder.exists())],
-                           check=True, cwd=ROOT, env=os.environ | SANITIZER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [
+                    PROGRAMS / f"fuzz_{target}",
+                    "-merge=1",
+                    f"-max_len={MAX_KEPT_BYTES}",
+                    *LIMITS,
+                    kept,
+                    *(folder for folder in sources if folder.exists()),
+                ],
+                check=True,
+                cwd=ROOT,
+                env=os.environ | SANITIZER,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             pack(kept, archive)
             print(f"{target:<20} {len(list(kept.iterdir())):>4} inputs {archive.stat().st_size:>7} bytes")
     return 0

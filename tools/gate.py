@@ -15,6 +15,7 @@ A compiler cache keeps the presets, the mutations and the next gate on this mach
 twice: in DEBERTA_GATE_CACHE, by default ~/.cache/deberta/ccache. An entry is found by the bytes of the source, of all
 that it includes and of the compiler, and by the options; paths within the checkout do not count. A gate with an empty
 cache keeps the time too."""
+
 import dataclasses
 import math
 import os
@@ -29,14 +30,14 @@ from draw import PASSED, git
 from limits import run_limited
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUDGET_MINUTES = 52    # of CPU time that the parts with a budget may get; 2 cores have 90 until the gate's time is over
-GATE_MINUTES = 45      # of wall time: of the samples nothing is begun afterwards
-LIMIT_MINUTES = 60     # of wall time, for all parts: the gate hangs
-SLACK_MINUTES = 10     # of wall time that a part may spend waiting
+BUDGET_MINUTES = 52  # of CPU time that the parts with a budget may get; 2 cores have 90 until the gate's time is over
+GATE_MINUTES = 45  # of wall time: of the samples nothing is begun afterwards
+LIMIT_MINUTES = 60  # of wall time, for all parts: the gate hangs
+SLACK_MINUTES = 10  # of wall time that a part may spend waiting
 # CPU time that compile_seconds() takes on a Zen 4 (AMD EPYC, family 25 model 17) with g++ 12.2.
 REFERENCE_SECONDS = 7
-SANITIZED = "8 10"      # rooms' programs and files of Python tests in the sample
-MUTATED = 48           # rows in the sample
+SANITIZED = "8 10"  # rooms' programs and files of Python tests in the sample
+MUTATED = 48  # rows in the sample
 
 
 @dataclasses.dataclass
@@ -54,7 +55,10 @@ class Part:
 PARTS = [
     Part("format", "python3 tools/checks.py format"),
     Part("layers", "python3 tools/checks.py layers comments errors mutations shell web"),
-    Part("build-product", "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta"),
+    Part(
+        "build-product",
+        "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta",
+    ),
     Part("tests", "./test all"),
     Part("docs", "python3 tools/checks.py python pages goldens 'tables of plans'"),
     Part("isa", "python3 tools/check_isa_objects.py build/release"),
@@ -72,7 +76,10 @@ class Tally:
 
 
 def load_budgets(text: str) -> dict[str, float]:
-    return {name: float(minutes) for name, minutes in (line.split() for line in text.splitlines() if line and not line.startswith("#"))}
+    return {
+        name: float(minutes)
+        for name, minutes in (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+    }
 
 
 def budget_error(budgets: dict[str, float], parts: list[Part]) -> str:
@@ -90,7 +97,9 @@ def processor_minutes() -> float:
 def compile_seconds() -> float:
     """CPU time of two compilers at once on a short program with a long header: how fast this machine is now."""
     command = ["g++", "-std=c++20", "-O2", "-x", "c++", "-", "-o", "/dev/null"]
-    source = "#include <nlohmann/json.hpp>\nint main() { return nlohmann::json::parse(\"[1]\").dump().size() == 3 ? 0 : 1; }\n"
+    source = (
+        '#include <nlohmann/json.hpp>\nint main() { return nlohmann::json::parse("[1]").dump().size() == 3 ? 0 : 1; }\n'
+    )
     before = processor_minutes()
     compilers = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True) for _ in range(2)]
     for compiler in compilers:
@@ -121,8 +130,10 @@ def over_budget(used: float, budget: float) -> str:
     if used <= budget:
         return ""
     slowness = slowness_now()
-    print(f"gate: a compiler takes {slowness:.2f} times as long as on the reference processor: "
-          f"{budget * slowness:.1f} minutes instead of {budget:g}")
+    print(
+        f"gate: a compiler takes {slowness:.2f} times as long as on the reference processor: "
+        f"{budget * slowness:.1f} minutes instead of {budget:g}"
+    )
     return "OVER BUDGET" if used > budget * slowness else ""
 
 
@@ -144,9 +155,12 @@ def run_part(part: Part, budget: float, limit: float, root: pathlib.Path, until:
         wrong.append(error)
     tally.failed = max(tally.failed, 1) if code is None else tally.failed + len(wrong)
     said = "".join(f", {words}" for words in wrong)
-    print(f"== {part.name}: {used:.1f} {f'of {budget:g} ' if budget < math.inf else ''}minutes of the processor, "
-          f"{minutes:.1f} by the clock, "
-          f"{tally.passed} passed, {tally.failed} failed{said}", flush=True)
+    print(
+        f"== {part.name}: {used:.1f} {f'of {budget:g} ' if budget < math.inf else ''}minutes of the processor, "
+        f"{minutes:.1f} by the clock, "
+        f"{tally.passed} passed, {tally.failed} failed{said}",
+        flush=True,
+    )
     return tally
 
 
@@ -160,8 +174,14 @@ def reason_against(part: Part, left: float, red: list[str]) -> str:
     return f"the gate's time is over: {max(left, 0):.0f} minutes are left" if needs > left else ""
 
 
-def run_parts(parts: list[Part], budgets: dict[str, float], root: pathlib.Path, whole_minutes: float = GATE_MINUTES, limit: float = LIMIT_MINUTES,
-              slack: float = SLACK_MINUTES) -> Tally:
+def run_parts(
+    parts: list[Part],
+    budgets: dict[str, float],
+    root: pathlib.Path,
+    whole_minutes: float = GATE_MINUTES,
+    limit: float = LIMIT_MINUTES,
+    slack: float = SLACK_MINUTES,
+) -> Tally:
     started, begun, whole, red = time.monotonic(), time.time(), Tally(), []
     for part in parts:
         elapsed = (time.monotonic() - started) / 60
@@ -174,7 +194,9 @@ def run_parts(parts: list[Part], budgets: dict[str, float], root: pathlib.Path, 
             whole.not_run.append(f"not run: {part.name}: {reason}")
             continue
         budget = budgets.get(part.name, math.inf)
-        tally = run_part(part, budget, min(limit - elapsed, budget + slack), root, begun + (whole_minutes - (part.leaves or 0)) * 60)
+        tally = run_part(
+            part, budget, min(limit - elapsed, budget + slack), root, begun + (whole_minutes - (part.leaves or 0)) * 60
+        )
         whole.passed += tally.passed
         whole.failed += tally.failed
         whole.not_run += tally.not_run
@@ -210,10 +232,16 @@ def main() -> int:
         return 1
     # For the product too: one cache serves both, and a warning there is an error.
     os.environ["CONFIGURE_FLAGS"] = "-DDEBERTA_WERROR=ON -DDEBERTA_UNITY=ON"
-    os.environ |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": compiler_cache(), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "CCACHE_MAXSIZE": "3G",
-                   "CCACHE_COMPILERCHECK": "content",
-                   # required for precompiled headers
-                   "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
+    os.environ |= {
+        "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+        "CCACHE_DIR": compiler_cache(),
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_MAXSIZE": "3G",
+        "CCACHE_COMPILERCHECK": "content",
+        # required for precompiled headers
+        "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
+    }
     if run_parts(PARTS, budgets, ROOT).failed:
         return 1
     remember(ROOT)

@@ -1,4 +1,5 @@
 """Runs commands, and ends those that take too long, with every process that they started."""
+
 import contextlib
 import os
 import pathlib
@@ -24,7 +25,14 @@ def end_tree(process: subprocess.Popen) -> None:
 
 def run_limited(command: list, seconds: float, **options) -> tuple[int | None, str]:
     """(exit code, stdout and stderr); the exit code is None when the command was ended after `seconds`."""
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    )
     try:
         output, _ = process.communicate(timeout=seconds)
         return process.returncode, output

@@ -6,6 +6,7 @@ the logits of each window by itself (`forward`), and must be equal; the peak mem
 rows: filter mode over 1,000,000 rows, some of them bad: order, bad rows in place, memory that does not grow, Ctrl-C
 that leaves whole lines, progress with an ETA on a terminal and JSON lines in a pipe.
 Needs the packages of tests/requirements.txt, and for trained models ../shared; without it random ones."""
+
 import argparse
 import json
 import lzma
@@ -53,6 +54,7 @@ def long_text():
 
 # ---- the same in Python
 
+
 def windows_of(tokens, room, overlap):
     windows = [(0, min(tokens, room))]
     while windows[-1][1] < tokens:
@@ -65,15 +67,43 @@ def logits_of(a, model, sequences, types, folder):
     """[tokens, C] of each sequence, each from a run of its own: nothing is packed together."""
     found = []
     for ids, kinds in zip(sequences, types):
-        write_safetensors(folder / "in.safetensors", {"input_ids": numpy.array([ids], numpy.int32), "token_type_ids": numpy.array([kinds], numpy.int32)})
-        run(a, "forward", "-m", model, "--ids", folder / "in.safetensors", "--layers", "none", "-o", folder / "out.safetensors")
+        write_safetensors(
+            folder / "in.safetensors",
+            {"input_ids": numpy.array([ids], numpy.int32), "token_type_ids": numpy.array([kinds], numpy.int32)},
+        )
+        run(
+            a,
+            "forward",
+            "-m",
+            model,
+            "--ids",
+            folder / "in.safetensors",
+            "--layers",
+            "none",
+            "-o",
+            folder / "out.safetensors",
+        )
         found.append(read_safetensors(folder / "out.safetensors")["logits"][0].copy())
     return found
 
 
 def tokens_of(a, model, text, folder):
     (folder / "t.json").write_text(json.dumps([{"text": text}]))
-    row = json.loads(run(a, "tokenize", "-m", model, "--no-special", "-f", "jsonl", "--max-text-bytes", "1GiB", "-i", folder / "t.json"))
+    row = json.loads(
+        run(
+            a,
+            "tokenize",
+            "-m",
+            model,
+            "--no-special",
+            "-f",
+            "jsonl",
+            "--max-text-bytes",
+            "1GiB",
+            "-i",
+            folder / "t.json",
+        )
+    )
     return row["ids"], row["offsets"]
 
 
@@ -84,17 +114,31 @@ def softmax(rows):
 
 def entities_of(a, model, text, folder, limit=512, overlap=128):
     """Runs of labels over the best-placed logits of each token: (label, start, end, score)."""
-    labels = [label for _, label in sorted(((int(i), x) for i, x in json.loads((model / "config.json").read_text())["id2label"].items()))]
+    labels = [
+        label
+        for _, label in sorted(
+            ((int(i), x) for i, x in json.loads((model / "config.json").read_text())["id2label"].items())
+        )
+    ]
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - 2, overlap)
-    logits = logits_of(a, model, [[CLS, *ids[first:last], SEP] for first, last in windows], [[0] * (last - first + 2) for first, last in windows], folder)
+    logits = logits_of(
+        a,
+        model,
+        [[CLS, *ids[first:last], SEP] for first, last in windows],
+        [[0] * (last - first + 2) for first, last in windows],
+        folder,
+    )
     # (start, end, rows of probabilities): pieces that split one character are one unit, decided by the mean of its
     # pieces
     units = []
     for t in range(len(ids)):
         # The window in which the token is farthest from an end that cuts the text; the first of equals.
-        contexts = [(min(t - first if first else len(ids), last - 1 - t if last < len(ids) else len(ids)), -w)
-                    for w, (first, last) in enumerate(windows) if first <= t < last]
+        contexts = [
+            (min(t - first if first else len(ids), last - 1 - t if last < len(ids) else len(ids)), -w)
+            for w, (first, last) in enumerate(windows)
+            if first <= t < last
+        ]
         best = -max(contexts)[1]
         row, (start, end) = softmax(logits[best][t - windows[best][0] + 1]), offsets[t]
         if units and start < units[-1][1]:
@@ -120,14 +164,25 @@ def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=
     asked, _ = tokens_of(a, model, question, folder)
     ids, offsets = tokens_of(a, model, text, folder)
     windows = windows_of(len(ids), limit - len(asked) - 3, overlap)
-    logits = logits_of(a, model, [[CLS, *asked, SEP, *ids[first:last], SEP] for first, last in windows],
-                       [[0] * (len(asked) + 2) + [1] * (last - first + 1) for first, last in windows], folder)
+    logits = logits_of(
+        a,
+        model,
+        [[CLS, *asked, SEP, *ids[first:last], SEP] for first, last in windows],
+        [[0] * (len(asked) + 2) + [1] * (last - first + 1) for first, last in windows],
+        folder,
+    )
     spans, every = [], [[], []]
     for (first, last), rows in zip(windows, logits):
-        context = rows[len(asked) + 2:-1].astype(numpy.float64)
+        context = rows[len(asked) + 2 : -1].astype(numpy.float64)
         for side in (0, 1):
             every[side].extend([rows[0, side], *context[:, side]])
-        spans.append(max((context[s, 0] + context[e, 1], -s, -e) for s in range(last - first) for e in range(s, min(last - first, s + longest))))
+        spans.append(
+            max(
+                (context[s, 0] + context[e, 1], -s, -e)
+                for s in range(last - first)
+                for e in range(s, min(last - first, s + longest))
+            )
+        )
         spans[-1] = (spans[-1][0], offsets[first - spans[-1][1]][0], offsets[first - spans[-1][2]][1])
     total = sum(numpy.log(numpy.exp(numpy.array(x) - max(x)).sum()) + max(x) for x in every)
     answers = {}  # by words: their most likely place, and the sum
@@ -140,6 +195,7 @@ def answer_of(a, model, question, text, folder, limit=384, overlap=128, longest=
 
 
 # ---- the checks
+
 
 def peak_mib(a, *words):
     """The program's standard output and its peak memory."""
@@ -161,25 +217,36 @@ def check_text(a):
         folder = pathlib.Path(name)
         text = long_text()
         check(len(text) > 0.9 * CHARACTERS, "the text is too short")
-        (folder / "doc.json").write_text(json.dumps([{"text": text, "question": "Where was he born ?", "context": text}]))
+        (folder / "doc.json").write_text(
+            json.dumps([{"text": text, "question": "Where was he born ?", "context": text}])
+        )
         model = model_of("nano-conll", "token", folder, ("O", "B-X", "I-X"))
         expected, windows = entities_of(a, model, text, folder)
         out, peak = peak_mib(a, "ner", "-m", model, "-f", "jsonl", "--keep", "none", "-i", folder / "doc.json")
         got = json.loads(out)["entities"]
         check([(e["entity_group"], e["start"], e["end"]) for e in got] == [e[:3] for e in expected], "entities differ")
         worst = max((abs(e["score"] - other[3]) for e, other in zip(got, expected)), default=0)
-        check(worst < 1e-4 and all(text[e["start"]:e["end"]] == e["word"] for e in got), "scores or offsets differ")
-        print(f"ner: {len(text)} characters, {windows} windows, {len(got)} entities equal, scores within "
-              f"{worst:.1e}, {peak:.0f} MiB")
+        check(worst < 1e-4 and all(text[e["start"] : e["end"]] == e["word"] for e in got), "scores or offsets differ")
+        print(
+            f"ner: {len(text)} characters, {windows} windows, {len(got)} entities equal, scores within "
+            f"{worst:.1e}, {peak:.0f} MiB"
+        )
 
         model = model_of("nano-squad", "span", folder, ("a", "b"))
         start, end, score, windows = answer_of(a, model, "Where was he born ?", text, folder)
-        out, peak = peak_mib(a, "qa", "-m", model, "-f", "jsonl", "--keep", "none", "--align", "tokens", "-i", folder / "doc.json")
+        out, peak = peak_mib(
+            a, "qa", "-m", model, "-f", "jsonl", "--keep", "none", "--align", "tokens", "-i", folder / "doc.json"
+        )
         got = json.loads(out)
-        check((got["start"], got["end"]) == (start, end) and text[start:end] == got["answer"], f"answers differ: {got} {start} {end}")
+        check(
+            (got["start"], got["end"]) == (start, end) and text[start:end] == got["answer"],
+            f"answers differ: {got} {start} {end}",
+        )
         check(abs(got["score"] - score) < 1e-4, f"scores differ: {got['score']} {score}")
-        print(f"qa: {windows} windows, the answer {got['answer']!r} and its place equal, score within "
-              f"{abs(got['score'] - score):.1e}, {peak:.0f} MiB")
+        print(
+            f"qa: {windows} windows, the answer {got['answer']!r} and its place equal, score within "
+            f"{abs(got['score'] - score):.1e}, {peak:.0f} MiB"
+        )
 
 
 def is_bad(i):
@@ -201,8 +268,12 @@ def rss_mib(pid):
 
 def check_order_and_memory(a, model, path):
     begin = time.monotonic()
-    process = subprocess.Popen([a.program, "classify", "-m", model, "-i", path, "-f", "jsonl", "--progress", "on"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [a.program, "classify", "-m", model, "-i", path, "-f", "jsonl", "--progress", "on"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     memory = []
     for i, line in enumerate(process.stdout):
         row = json.loads(line)
@@ -214,15 +285,22 @@ def check_order_and_memory(a, model, path):
     check(f"rows: {ROWS - ROWS // 1000} ok, {ROWS // 1000} failed" in notes, notes[-1])
     progress = [json.loads(line) for line in notes if line.startswith("{")]
     seconds = time.monotonic() - begin
-    check(len(progress) >= int(seconds / 35) and all("\x1b" not in note for note in notes), f"{len(progress)} lines of progress in {seconds:.0f} s")
+    check(
+        len(progress) >= int(seconds / 35) and all("\x1b" not in note for note in notes),
+        f"{len(progress)} lines of progress in {seconds:.0f} s",
+    )
     growth = max(memory[10:]) - max(memory[2:10])
     check(growth < 8, f"memory grew by {growth:.1f} MiB")
-    print(f"rows: {ROWS} in order in {seconds:.0f} s, bad rows in place, {max(memory):.0f} MiB (second half "
-          f"{growth:+.1f}), {len(progress)} lines of progress")
+    print(
+        f"rows: {ROWS} in order in {seconds:.0f} s, bad rows in place, {max(memory):.0f} MiB (second half "
+        f"{growth:+.1f}), {len(progress)} lines of progress"
+    )
 
 
 def check_interrupt(a, model, path):
-    process = subprocess.Popen([a.program, "classify", "-m", model, "-i", path, "-f", "jsonl"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [a.program, "classify", "-m", model, "-i", path, "-f", "jsonl"], stdout=subprocess.PIPE, text=True
+    )
     lines = [process.stdout.readline() for _ in range(5000)]
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
@@ -234,8 +312,12 @@ def check_interrupt(a, model, path):
 
 def check_terminal(a, model, path):
     leader, follower = pty.openpty()
-    process = subprocess.Popen([a.program, "classify", "-m", model, "-i", path, "-o", str(path) + ".out"], stderr=follower,
-                               stdout=subprocess.DEVNULL, env=os.environ | {"TERM": "xterm"})
+    process = subprocess.Popen(
+        [a.program, "classify", "-m", model, "-i", path, "-o", str(path) + ".out"],
+        stderr=follower,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"TERM": "xterm"},
+    )
     os.close(follower)
     shown, end = b"", time.monotonic() + 20
     while time.monotonic() < end and b" left" not in shown:

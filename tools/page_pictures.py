@@ -3,6 +3,7 @@
 are those of tests/serve.
 
 usage: .venv/bin/python tools/page_pictures.py PROGRAM [FOLDER]      FOLDER: docs"""
+
 import io
 import pathlib
 import shutil
@@ -19,9 +20,11 @@ from selenium.webdriver.common.by import By
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WIDTH, COLOURS = 900, 64
 TEXT = "The old king gave his daughter a white horse and a silver ring ."
-VIEWS = {"heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
-         "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
-         "words": {"model": "sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"}}
+VIEWS = {
+    "heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
+    "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
+    "words": {"model": "sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"},
+}
 SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]
 
 
@@ -35,7 +38,9 @@ def browser():
 
 def picture(driver, url, chosen, scheme):
     """The page as far as it has anything on it."""
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
     driver.get("about:blank")
     driver.get(f"{url}/explorer#{urlencode(chosen)}")
     end = time.monotonic() + 60
@@ -44,10 +49,14 @@ def picture(driver, url, chosen, scheme):
             sys.exit(driver.find_element(By.TAG_NAME, "body").text)
         time.sleep(0.1)
     time.sleep(0.5)
-    height = driver.execute_script("return Math.min(1000, document.querySelector('main').getBoundingClientRect().bottom + 16)")
+    height = driver.execute_script(
+        "return Math.min(1000, document.querySelector('main').getBoundingClientRect().bottom + 16)"
+    )
     image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, int(height))))
-    return image.resize((WIDTH, image.height * WIDTH // image.width), Image.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
+    return image.resize((WIDTH, image.height * WIDTH // image.width), Image.LANCZOS).quantize(
+        COLOURS, dither=Image.Dither.NONE
+    )
 
 
 def main():
@@ -57,7 +66,9 @@ def main():
     driver = browser()
     try:
         url = server.stdout.readline().split()[0]
-        for view, scheme in SHOWN if len(sys.argv) < 3 else [(view, scheme) for view in VIEWS for scheme in ("light", "dark")]:
+        for view, scheme in (
+            SHOWN if len(sys.argv) < 3 else [(view, scheme) for view in VIEWS for scheme in ("light", "dark")]
+        ):
             path = folder / f"explorer-{view}-{scheme}.png"
             picture(driver, url, VIEWS[view], scheme).save(path, optimize=True)
             print(f"{path}: {path.stat().st_size} bytes")

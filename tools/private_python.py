@@ -6,6 +6,7 @@ prints its path.
 `private_python.py --only FOLDER` adds what FOLDER/requirements.txt lists and nothing else: train (LibTorch, which the
 training half links) or train/tokenizer. The list of train has all that is needed, so it is installed without
 dependencies: pip would add 2.7 GB for GPUs."""
+
 import hashlib
 import pathlib
 import platform
@@ -39,8 +40,18 @@ def with_packages(*folders: str) -> str:
         if not wanted.exists() or digest_of(wanted) in known:
             continue
         print(f"installing the packages of {folder}/requirements.txt into .venv", file=sys.stderr)
-        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check",
-                        *(["--no-deps"] if folder == WITHOUT_DEPENDENCIES else []), "-r", wanted], check=True)
+        subprocess.run(
+            [
+                venv / "bin/pip",
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+                *(["--no-deps"] if folder == WITHOUT_DEPENDENCIES else []),
+                "-r",
+                wanted,
+            ],
+            check=True,
+        )
         known.append(digest_of(wanted))
         installed.write_text("\n".join(known))
     return str(venv / "bin/python")
@@ -50,9 +61,12 @@ if __name__ == "__main__":
     try:
         print(with_packages(*sys.argv[2:]) if sys.argv[1:2] == ["--only"] else private_python(*sys.argv[1:]))
     except subprocess.CalledProcessError as error:
-        print(f"private_python: {error.cmd[-1]}: expected packages for Python "
-              f"{sys.version_info.major}.{sys.version_info.minor} on {platform.system()} "
-              f"{platform.machine()}, got code {error.returncode} from {error.cmd[0]}; check that the registry can "
-              "be reached; LibTorch is published for Linux "
-              "on x86-64 and 64-bit ARM only: elsewhere build without the training half (-DDEBERTA_TRAIN=OFF)", file=sys.stderr)
+        print(
+            f"private_python: {error.cmd[-1]}: expected packages for Python "
+            f"{sys.version_info.major}.{sys.version_info.minor} on {platform.system()} "
+            f"{platform.machine()}, got code {error.returncode} from {error.cmd[0]}; check that the registry can "
+            "be reached; LibTorch is published for Linux "
+            "on x86-64 and 64-bit ARM only: elsewhere build without the training half (-DDEBERTA_TRAIN=OFF)",
+            file=sys.stderr,
+        )
         sys.exit(1)

@@ -4,6 +4,7 @@ published files are), tokenizer.
 
 random_checkpoint.py SHAPE FOLDER [--tokenizer spm.model]; the answers mean nothing, but the time and memory that they
 take do."""
+
 import argparse
 import json
 import pathlib
@@ -15,23 +16,32 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # name: layers, hidden size, heads, feed-forward, vocabulary, convolution width
 SHAPES = {
-    "v3-xsmall": (12, 384, 6, 1536, 128100, 0), "v3-small": (6, 768, 12, 3072, 128100, 0), "v3-base": (12, 768, 12, 3072, 128100, 0),
-    "v3-large": (24, 1024, 16, 4096, 128100, 0), "mdeberta-v3-base": (12, 768, 12, 3072, 251000, 0),
-    "v2-xlarge": (24, 1536, 24, 6144, 128100, 3), "v2-xxlarge": (48, 1536, 24, 6144, 128100, 3),
+    "v3-xsmall": (12, 384, 6, 1536, 128100, 0),
+    "v3-small": (6, 768, 12, 3072, 128100, 0),
+    "v3-base": (12, 768, 12, 3072, 128100, 0),
+    "v3-large": (24, 1024, 16, 4096, 128100, 0),
+    "mdeberta-v3-base": (12, 768, 12, 3072, 251000, 0),
+    "v2-xlarge": (24, 1536, 24, 6144, 128100, 3),
+    "v2-xxlarge": (48, 1536, 24, 6144, 128100, 3),
 }
 LABELS = ["contradiction", "neutral", "entailment"]
 
 
 def shapes_of(layers, hidden, inner, vocabulary, width):
     """(name, shape) of every tensor of an MNLI checkpoint."""
+
     def linear(name, outputs, inputs):
         return [(name + ".weight", (outputs, inputs)), (name + ".bias", (outputs,))]
 
     def norm(name):
         return [(name + ".LayerNorm.weight", (hidden,)), (name + ".LayerNorm.bias", (hidden,))]
 
-    tensors = [("deberta.embeddings.word_embeddings.weight", (vocabulary, hidden)), *norm("deberta.embeddings"),
-               ("deberta.encoder.rel_embeddings.weight", (512, hidden)), *norm("deberta.encoder")]
+    tensors = [
+        ("deberta.embeddings.word_embeddings.weight", (vocabulary, hidden)),
+        *norm("deberta.embeddings"),
+        ("deberta.encoder.rel_embeddings.weight", (512, hidden)),
+        *norm("deberta.encoder"),
+    ]
     for n in range(layers):
         layer = f"deberta.encoder.layer.{n}."
         for part in ("query_proj", "key_proj", "value_proj"):
@@ -40,8 +50,11 @@ def shapes_of(layers, hidden, inner, vocabulary, width):
         tensors += linear(layer + "intermediate.dense", inner, hidden)
         tensors += linear(layer + "output.dense", hidden, inner) + norm(layer + "output")
     if width:
-        tensors += [("deberta.encoder.conv.conv.weight", (hidden, hidden, width)), ("deberta.encoder.conv.conv.bias", (hidden,)),
-                    *norm("deberta.encoder.conv")]
+        tensors += [
+            ("deberta.encoder.conv.conv.weight", (hidden, hidden, width)),
+            ("deberta.encoder.conv.conv.bias", (hidden,)),
+            *norm("deberta.encoder.conv"),
+        ]
     return tensors + linear("pooler.dense", hidden, hidden) + linear("classifier", len(LABELS), hidden)
 
 
@@ -69,11 +82,27 @@ def main():
     parser.add_argument("--tokenizer", type=pathlib.Path, default=ROOT / "tests/golden/tokenizer/bytes.model")
     arguments = parser.parse_args()
     layers, hidden, heads, inner, vocabulary, width = SHAPES[arguments.shape]
-    config = {"model_type": "deberta-v2", "architectures": ["DebertaV2ForSequenceClassification"], "hidden_size": hidden, "num_hidden_layers": layers,
-              "num_attention_heads": heads, "intermediate_size": inner, "vocab_size": vocabulary, "hidden_act": "gelu", "max_position_embeddings": 512,
-              "type_vocab_size": 0, "layer_norm_eps": 1e-7, "position_biased_input": False, "relative_attention": True, "max_relative_positions": -1,
-              "position_buckets": 256, "pos_att_type": "p2c|c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm",
-              "id2label": {str(i): label for i, label in enumerate(LABELS)}}
+    config = {
+        "model_type": "deberta-v2",
+        "architectures": ["DebertaV2ForSequenceClassification"],
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": inner,
+        "vocab_size": vocabulary,
+        "hidden_act": "gelu",
+        "max_position_embeddings": 512,
+        "type_vocab_size": 0,
+        "layer_norm_eps": 1e-7,
+        "position_biased_input": False,
+        "relative_attention": True,
+        "max_relative_positions": -1,
+        "position_buckets": 256,
+        "pos_att_type": "p2c|c2p",
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "id2label": {str(i): label for i, label in enumerate(LABELS)},
+    }
     if width:
         config |= {"conv_kernel_size": width, "conv_act": "gelu"}
     arguments.folder.mkdir(parents=True, exist_ok=True)

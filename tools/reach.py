@@ -10,6 +10,7 @@ A file depends on
   runs the program, and a test of the server on all of src/serve;
 * for a test file, on the sources of the mutations whose rows name one of its suites.
 A file of data that nothing names belongs to the tests that name the nearest folder above it."""
+
 import collections
 import functools
 import pathlib
@@ -39,9 +40,17 @@ class Tree:
 
     def __init__(self, root: pathlib.Path, gone: tuple[str, ...] = ()):
         self.root = root
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
         self.files = {name for name in listed.split("\0") if name and (root / name).is_file()} | set(gone)
-        self.folders = {str(parent) for name in self.files for parent in pathlib.PurePath(name).parents if str(parent) != "."}
+        self.folders = {
+            str(parent) for name in self.files for parent in pathlib.PurePath(name).parents if str(parent) != "."
+        }
         self.users: dict[str, set[str]] = collections.defaultdict(set)  # {file or folder: those that depend on it}
         self.by_stem: dict[str, list[str]] = collections.defaultdict(list)
         for name in self.files:
@@ -85,9 +94,20 @@ class Tree:
         """The sources that include it and have its name; and those of its room that have no header of their own
         name."""
         parts = header.split("/")
-        room = f"src/{PUBLIC.get(parts[-1])}/" if parts[0] == "include" else "/".join(parts[:3 if parts[0] == "tests" and parts[1] == "train" else 2]) + "/"
-        return {name for name in self.sources()[header] if name.startswith(room)
-                and (pathlib.PurePath(name).stem == pathlib.PurePath(header).stem or f"{name.rpartition('.')[0]}.h" not in self.files)}
+        room = (
+            f"src/{PUBLIC.get(parts[-1])}/"
+            if parts[0] == "include"
+            else "/".join(parts[: 3 if parts[0] == "tests" and parts[1] == "train" else 2]) + "/"
+        )
+        return {
+            name
+            for name in self.sources()[header]
+            if name.startswith(room)
+            and (
+                pathlib.PurePath(name).stem == pathlib.PurePath(header).stem
+                or f"{name.rpartition('.')[0]}.h" not in self.files
+            )
+        }
 
     @functools.cache
     def assets(self) -> dict[str, set[str]]:
@@ -143,7 +163,9 @@ class Tree:
         yield from (word for word in set(QUOTED.findall(self.text(name))) if word in self.files)
         for path in set(NAMED.findall(self.text(name))):
             for place in ("", "tests/", "tests/golden/"):
-                if place + path in self.files or (place + path in self.folders and (place + path).count("/") > (1 if name.endswith(CODE) else 0)):
+                if place + path in self.files or (
+                    place + path in self.folders and (place + path).count("/") > (1 if name.endswith(CODE) else 0)
+                ):
                     yield place + path
 
     @functools.cache
@@ -168,7 +190,11 @@ class Tree:
 
     @functools.cache
     def mutations(self) -> list[dict]:
-        return [row for path in sorted((self.root / "tools/mutations").glob("*.toml")) for row in tomllib.loads(path.read_text()).values()]
+        return [
+            row
+            for path in sorted((self.root / "tools/mutations").glob("*.toml"))
+            for row in tomllib.loads(path.read_text()).values()
+        ]
 
     def distances(self, changed: list[str]) -> dict[str, int]:
         """{file that depends on one of the changed: the number of steps between them}; the changed files have 0."""

@@ -1,4 +1,5 @@
 """The list of rooms, rooms.txt: each reader says what the list means to it."""
+
 import dataclasses
 import pathlib
 
@@ -7,10 +8,10 @@ import pathlib
 class Room:
     name: str
     floor: int | None  # None: tests alone
-    part: str          # "library", "program", "train", "torch", "python" or "-"
+    part: str  # "library", "program", "train", "torch", "python" or "-"
     tests: str
     when: str
-    holds: str         # in a few words, as docs/how-it-works.md says it
+    holds: str  # in a few words, as docs/how-it-works.md says it
 
 
 def read_rooms(path: pathlib.Path) -> list[Room]:

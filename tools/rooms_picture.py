@@ -1,5 +1,6 @@
 """The picture of the rooms, docs/concepts/rooms.svg, from rooms.txt: a row for each floor, the library and the program
 on the left, the training half on the right. As a chart that the program draws (docs/formats.md#charts)."""
+
 from rooms import Room
 
 PITCH, HEIGHT, GAP, LABEL = 44, 30, 14, 24  # from floor to floor; of a box, between boxes; of the number of a floor

@@ -8,6 +8,7 @@ the room fuzz runs each target of fuzz/ for four seconds (fuzz:TARGET runs one).
 --sample P F only P of the rooms' programs and F files of Python tests are built and run: the nearest to the change,
 then as the commit draws them. With --until those that would end after the Unix time T are listed as not run.
 A skipped test counts as not run: it is listed with its reason, and a room where every test is skipped fails."""
+
 import argparse
 import concurrent.futures
 import dataclasses
@@ -31,7 +32,7 @@ from rooms import read_rooms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUZZ_SECONDS = 4  # of each target; tools/long_checks fuzz: 300
-SLOWEST = 20                             # tests that are named with their times
+SLOWEST = 20  # tests that are named with their times
 SECONDS = ROOT / "build/test_seconds.json"
 PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700  # limits for a whole room
 # The first three test accuracy over thousands of rows; shorter tests of the same verbs show a sanitizer the same code.
@@ -62,6 +63,7 @@ class Test:
 @dataclasses.dataclass
 class Job:
     """The results of one room, or of half a room."""
+
     name: str
     tests: list[Test]
     output: str = ""
@@ -85,8 +87,11 @@ def load_rooms() -> dict[str, tuple[str, str]]:
 
 def unlisted(listed: dict) -> list[Test]:
     """Folders with tests that no row names."""
-    found = {path.parent.relative_to(ROOT / "tests").as_posix() for pattern in ("*/*_test.cpp", "*/test_*.py", "train/*/*_test.cpp", "train/*/test_*.py")
-             for path in (ROOT / "tests").glob(pattern)}
+    found = {
+        path.parent.relative_to(ROOT / "tests").as_posix()
+        for pattern in ("*/*_test.cpp", "*/test_*.py", "train/*/*_test.cpp", "train/*/test_*.py")
+        for path in (ROOT / "tests").glob(pattern)
+    }
     return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]
 
 
@@ -95,7 +100,9 @@ def file_of(case: ElementTree.Element) -> str:
     if case.get("file"):
         return os.path.relpath(os.path.normpath(ROOT / "build/any" / case.get("file")), ROOT)
     parts = case.get("classname", "").split(".")
-    return next((name for end in range(len(parts), 0, -1) if (ROOT / (name := "/".join(parts[:end]) + ".py")).is_file()), "")
+    return next(
+        (name for end in range(len(parts), 0, -1) if (ROOT / (name := "/".join(parts[:end]) + ".py")).is_file()), ""
+    )
 
 
 def read_report(room: str, report: pathlib.Path) -> list[Test]:
@@ -103,14 +110,21 @@ def read_report(room: str, report: pathlib.Path) -> list[Test]:
     tests = []
     for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
         suite = case.get("classname", "") + "." if case.get("result") else ""  # pytest's is the file
-        test = Test(f"{room}: {suite}{case.get('name') or case.get('classname')}", float(case.get("time") or 0), "passed", file=file_of(case))
+        test = Test(
+            f"{room}: {suite}{case.get('name') or case.get('classname')}",
+            float(case.get("time") or 0),
+            "passed",
+            file=file_of(case),
+        )
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             test.outcome = "failed"
         elif skipped is not None or case.get("status") == "notrun":
             test.outcome = "skipped"
             # GoogleTest's message begins with the location.
-            test.reason = re.sub(r"^\S+:\d+\s+", "", skipped.get("message", "")).strip() if skipped is not None else "disabled"
+            test.reason = (
+                re.sub(r"^\S+:\d+\s+", "", skipped.get("message", "")).strip() if skipped is not None else "disabled"
+            )
         tests.append(test)
     return tests
 
@@ -129,7 +143,9 @@ def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) 
 def suites_in(file: str) -> str:
     """The filter that chooses the tests of a file."""
     suites = reach.SUITE.findall((ROOT / file).read_text())
-    return ":".join(pattern for suite in dict.fromkeys(suites) for pattern in (f"{suite}.*", f"*/{suite}.*", f"{suite}/*.*"))
+    return ":".join(
+        pattern for suite in dict.fromkeys(suites) for pattern in (f"{suite}.*", f"*/{suite}.*", f"{suite}/*.*")
+    )
 
 
 def run_program(room: str, settings: Settings, file: str = "") -> Job:
@@ -141,8 +157,12 @@ def run_program(room: str, settings: Settings, file: str = "") -> Job:
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
         chosen = [f"--gtest_filter={suites_in(file)}"] if file else []
-        code, output = run_limited([*settings.emulator, program, f"--gtest_output=xml:{report}", "--gtest_brief=1", *chosen], limit, cwd=ROOT,
-                                   env=os.environ | ONE_THREAD)
+        code, output = run_limited(
+            [*settings.emulator, program, f"--gtest_output=xml:{report}", "--gtest_brief=1", *chosen],
+            limit,
+            cwd=ROOT,
+            env=os.environ | ONE_THREAD,
+        )
         tests = with_ending(room, read_report(room, report), code, limit)
     notes = "\n".join(line for line in output.splitlines() if line.startswith("note:"))
     return Job(file or program.name, tests, output if code != 0 else notes)
@@ -153,10 +173,23 @@ def run_pytest(room: str, settings: Settings, files: tuple[str, ...] = ()) -> Jo
     limit = PYTEST_SECONDS * settings.slowness
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
-        environment = dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1") | ONE_THREAD
-        left_out = [file for file in NOT_SANITIZED if file.startswith(f"tests/{room}/") and settings.build.name in SANITIZERS]
-        command = [private_python(room), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *(files or [f"tests/{room}"]),
-                   *(f"--ignore={file}" for file in left_out)]
+        environment = (
+            dict(os.environ, DEBERTA_BINARY=str(settings.build / "deberta"), PYTHONDONTWRITEBYTECODE="1") | ONE_THREAD
+        )
+        left_out = [
+            file for file in NOT_SANITIZED if file.startswith(f"tests/{room}/") and settings.build.name in SANITIZERS
+        ]
+        command = [
+            private_python(room),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--junitxml={report}",
+            *(files or [f"tests/{room}"]),
+            *(f"--ignore={file}" for file in left_out),
+        ]
         code, output = run_limited(command, limit, cwd=ROOT, env=environment)
         tests = with_ending(room, read_report(room, report), code, limit)
     tests += [Test(f"{room}: {file}", 0, "skipped", NOT_SANITIZED[file]) for file in left_out]
@@ -175,14 +208,23 @@ def choose(rooms: dict[str, tuple[str, str]], asked: list[str], settings: Settin
     """The rooms to run, with fuzz replaced by its targets."""
     known = {*rooms, "all", "train", *(f"fuzz:{target}" for target in fuzz.TARGETS)}
     if unknown := [room for room in asked if room not in known]:
-        print(f"test: unknown room {unknown[0]}; expected all, train, fuzz:TARGET or some of {', '.join(rooms)}", file=sys.stderr)
+        print(
+            f"test: unknown room {unknown[0]}; expected all, train, fuzz:TARGET or some of {', '.join(rooms)}",
+            file=sys.stderr,
+        )
         raise SystemExit(2)
-    asked = [name for room in asked for name in ([n for n in rooms if n.startswith("train/")] if room == "train" else [room])]
+    asked = [
+        name for room in asked for name in ([n for n in rooms if n.startswith("train/")] if room == "train" else [room])
+    ]
     chosen = [room for room in asked if room != "all"]
     if not chosen:
         usual = ("always",) if settings.build.name in SANITIZERS else ("always", "plain")
         chosen = [room for room, (_, when) in rooms.items() if when in usual or ("all" in asked and when != "asked")]
-    return [name for room in chosen for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])]
+    return [
+        name
+        for room in chosen
+        for name in ([f"fuzz:{target}" for target in fuzz.TARGETS] if room == "fuzz" else [room])
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,12 +250,35 @@ def sample(work: list[Work], programs: int, files: int, settings: Settings) -> l
     def rank(name: str, steps: int) -> tuple:
         return (min(steps, NEAR_STEPS + 1), place(name, ROOT))  # what is farther than that, every change touches
 
-    ranked_programs = sorted((one for one in work if one.kind == "program"), key=lambda one: rank(one.room, min(
-        (steps for file, steps in distances.items() if file.startswith(f"tests/{one.room}/") and file.endswith("_test.cpp")), default=NEAR_STEPS + 1)))
-    python = [path.relative_to(ROOT).as_posix() for one in work if one.kind == "pytest" for path in (ROOT / "tests" / one.room).glob("test_*.py")]
+    ranked_programs = sorted(
+        (one for one in work if one.kind == "program"),
+        key=lambda one: rank(
+            one.room,
+            min(
+                (
+                    steps
+                    for file, steps in distances.items()
+                    if file.startswith(f"tests/{one.room}/") and file.endswith("_test.cpp")
+                ),
+                default=NEAR_STEPS + 1,
+            ),
+        ),
+    )
+    python = [
+        path.relative_to(ROOT).as_posix()
+        for one in work
+        if one.kind == "pytest"
+        for path in (ROOT / "tests" / one.room).glob("test_*.py")
+    ]
     left_out = NOT_SANITIZED if settings.build.name in SANITIZERS else {}
-    ranked_files = sorted((name for name in python if name not in left_out), key=lambda name: rank(name, distances.get(name, NEAR_STEPS + 1)))
-    return [*(Work("pytest", name.removeprefix("tests/").rpartition("/")[0], (name,)) for name in ranked_files[:files]), *ranked_programs[:programs]]
+    ranked_files = sorted(
+        (name for name in python if name not in left_out),
+        key=lambda name: rank(name, distances.get(name, NEAR_STEPS + 1)),
+    )
+    return [
+        *(Work("pytest", name.removeprefix("tests/").rpartition("/")[0], (name,)) for name in ranked_files[:files]),
+        *ranked_programs[:programs],
+    ]
 
 
 def run_in_time(work: Work, settings: Settings) -> Job:
@@ -227,7 +292,12 @@ def run_in_time(work: Work, settings: Settings) -> Job:
 
 def shell(command: str) -> bool:
     """With the functions of packages.sh."""
-    return subprocess.run(["bash", "-c", f". tools/packages.sh && {command}"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0
+    return (
+        subprocess.run(
+            ["bash", "-c", f". tools/packages.sh && {command}"], cwd=ROOT, stdin=subprocess.DEVNULL
+        ).returncode
+        == 0
+    )
 
 
 def build(preset: str, work: list[Work]) -> bool:
@@ -250,9 +320,15 @@ def prepare(work: list[Work], preset: str, is_sample: bool) -> bool:
 def show(job: Job) -> list[Test]:
     """Prints the counts of a job, and what failed; its tests."""
     skipped = f", {job.count('skipped')} not run" if job.count("skipped") else ""
-    print(f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, "
-          f"{sum(t.seconds for t in job.tests):.1f} s", flush=True)
-    print("".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output, end="\n" if job.output else "")
+    print(
+        f"{job.name:<20} {job.count('passed')} passed, {job.count('failed')} failed{skipped}, "
+        f"{sum(t.seconds for t in job.tests):.1f} s",
+        flush=True,
+    )
+    print(
+        "".join(f"failed: {test.name}\n" for test in job.tests if test.outcome == "failed") + job.output,
+        end="\n" if job.output else "",
+    )
     return job.tests
 
 
@@ -290,7 +366,12 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*")
     arguments = parser.parse_args()
     emulator = EMULATORS.get(arguments.preset, ())
-    settings = Settings(ROOT / "build" / arguments.preset, emulator, 10 if emulator else 3 if arguments.preset in SANITIZERS else 1, arguments.until)
+    settings = Settings(
+        ROOT / "build" / arguments.preset,
+        emulator,
+        10 if emulator else 3 if arguments.preset in SANITIZERS else 1,
+        arguments.until,
+    )
     rooms = load_rooms()
     all_work = work_of(rooms, choose(rooms, arguments.rooms, settings), settings)
     work = sample(all_work, *arguments.sample, settings) if arguments.sample else all_work
@@ -303,7 +384,14 @@ def main() -> int:
         for future in concurrent.futures.as_completed([executor.submit(run_in_time, one, settings) for one in work]):
             tests += show(future.result())
     if arguments.sample:
-        tests.append(Test(f"a sample of {len(work)}, drawn by the commit", 0, "skipped", f"tools/long_checks {arguments.preset} runs everything"))
+        tests.append(
+            Test(
+                f"a sample of {len(work)}, drawn by the commit",
+                0,
+                "skipped",
+                f"tools/long_checks {arguments.preset} runs everything",
+            )
+        )
     else:
         record_seconds(tests)
     return tell(tests)

@@ -1,5 +1,5 @@
 // The options of each verb, typed: one struct per verb, named for it, and groups that several verbs share. Names,
-// defaults and ranges are in the option table (options_table.cpp).
+// defaults and ranges are in the option table (table/).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // The parameters of tasks, as data: a row for each, with the tasks that take it, its type, range, default and meaning.
-// Every front end reads them here. The program's options (options/options_table.cpp) and the fields of requests
+// Every front end reads them here. The program's options (options/table/) and the fields of requests
 // (serve/fields.h) give a row the name that their users know; the OpenAPI document describes it.
 #pragma once
 #include <cstddef>

@@ -119,7 +119,7 @@ export async function matrixView(place, state, redraw) {
   const { canvas, layout } = drawnMatrix(state, at, palette);
   const sum = await state.source.term(state.layer, state.head, "sum"), worst = worstSum(terms, sum);
   const whole = [
-    `scores times 1 / sqrt(d (1 + terms)) = ${state.about.scale.toPrecision(4)}`,
+    `scores times 1 / sqrt(d terms) = ${state.about.scale.toPrecision(4)}`,
     `largest ${isWeights ? "weight" : "magnitude"} ${most.toPrecision(4)}`,
     `max |c2c + c2p + p2c - sum| ${worst.toExponential(1)} (values come in half precision)`,
   ].join("\n");

@@ -4,6 +4,7 @@ what it allocated, and leaves its output either untouched or complete. A run tha
 asked for more than it needs) gives the same answers.
 
 allocation_failures.py [--every N]: all of them (about a quarter of an hour), or one in N."""
+
 import argparse
 import pathlib
 import shutil
@@ -28,7 +29,9 @@ def build_shim(folder):
 
 
 def environment(shim, report, **settings):
-    return {"LD_PRELOAD": str(shim), "FAIL_REPORT": str(report)} | {name: str(value) for name, value in settings.items()}
+    return {"LD_PRELOAD": str(shim), "FAIL_REPORT": str(report)} | {
+        name: str(value) for name, value in settings.items()
+    }
 
 
 def counted(job, shim, report, **settings):
@@ -39,7 +42,12 @@ def counted(job, shim, report, **settings):
     lines = [line.split(" ", 3) for line in report.read_text().splitlines()]
     last = lines.pop()
     assert last[0] == "0", last
-    return done, [(int(number), int(code), int(live), message) for number, code, live, message in lines], int(last[3]), int(last[2])
+    return (
+        done,
+        [(int(number), int(code), int(live), message) for number, code, live, message in lines],
+        int(last[3]),
+        int(last[2]),
+    )
 
 
 def is_said(message):
@@ -72,10 +80,15 @@ def judge_copies(job, shim, work, every, phase):
     done, copies, _, kept = counted(job, shim, work / "report", FAIL_EVERY=every, FAIL_PHASE=phase)
     if done.returncode != 0:
         return [f"{job.name}: exit code {done.returncode} although nothing failed: {done.stderr[-300:]}"], 0
-    problems = [f"{job.name}: request {number} failed: {live} blocks not given back, {kept} when nothing fails"
-                for number, code, live, _ in copies if code == 1 and live > kept + BLOCKS]
+    problems = [
+        f"{job.name}: request {number} failed: {live} blocks not given back, {kept} when nothing fails"
+        for number, code, live, _ in copies
+        if code == 1 and live > kept + BLOCKS
+    ]
     suspects = [number for number, code, _, message in copies if code != 1 or not is_said(message)]
-    return problems + [told for number in suspects if (told := judge_run(job, shim, work / "report", number, done, {}))], len(copies)
+    return problems + [
+        told for number in suspects if (told := judge_run(job, shim, work / "report", number, done, {}))
+    ], len(copies)
 
 
 def judge_runs(job, shim, work, every, phase):
@@ -99,8 +112,10 @@ def try_all(folder, every=1, phase=0, say=lambda line: None):
     for judge, some in ((judge_copies, plain), (judge_runs, written)):
         for job in some:
             found, count = judge(job, shim, work, every, phase % every)
-            say(f"{' '.join(map(str, job.words[:1]))}{' to a file' if job.output else ''}: {count} requests "
-                f"failed, {len(found)} problems")
+            say(
+                f"{' '.join(map(str, job.words[:1]))}{' to a file' if job.output else ''}: {count} requests "
+                f"failed, {len(found)} problems"
+            )
             problems, tried = problems + found, tried + count
     return problems, tried
 

@@ -1,5 +1,6 @@
 """tests/support/chosen_call.c, a library that stands between a program and the system and lets something happen to one
 call, however fast the machine is."""
+
 import dataclasses
 import os
 import pathlib
@@ -13,6 +14,7 @@ from models import ROOT
 class Call:
     """The `number`-th of a kind, with `path` as a part of its path, once a path with the part `after` was opened; "":
     of any kind, with any path, at any time."""
+
     kind: str = ""
     path: str = ""
     number: int = 1
@@ -21,7 +23,21 @@ class Call:
 
 def build_shim(folder):
     library = pathlib.Path(folder) / "chosen_call.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, ROOT / "tests/support/chosen_call.c", "-ldl"], check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-o",
+            library,
+            ROOT / "tests/support/chosen_call.c",
+            "-ldl",
+        ],
+        check=True,
+    )
     return library
 
 
@@ -29,14 +45,24 @@ def environment_at(shim, call, does="", report=""):
     """For a program in which `does` happens to the call: the number of a signal, ENOSPC, EIO, EINTR, SHORT. `report`: a
     file for a line for each call that counts."""
     does = int(does) if isinstance(does, int) else does
-    return {"LD_PRELOAD": str(shim), "CALL_DOES": str(does), "CALL_KIND": call.kind, "CALL_PATH": call.path, "CALL_NUMBER": str(call.number),
-            "CALL_AFTER": call.after, "CALL_REPORT": str(report), "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:detect_leaks=0"}
+    return {
+        "LD_PRELOAD": str(shim),
+        "CALL_DOES": str(does),
+        "CALL_KIND": call.kind,
+        "CALL_PATH": call.path,
+        "CALL_NUMBER": str(call.number),
+        "CALL_AFTER": call.after,
+        "CALL_REPORT": str(report),
+        "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:detect_leaks=0",
+    }
 
 
 def give_live_numbers(folder):
     """Renames what killed programs left under temporary names, so that each has the number of a process that lives: of
     this one. How many there are."""
-    left = [path for path in sorted(pathlib.Path(folder).rglob("*"), reverse=True) if re.search(r"\.tmp-\d+-", path.name)]
+    left = [
+        path for path in sorted(pathlib.Path(folder).rglob("*"), reverse=True) if re.search(r"\.tmp-\d+-", path.name)
+    ]
     for path in left:
         path.rename(path.with_name(re.sub(r"\.tmp-\d+-", f".tmp-{os.getpid()}-", path.name)))
     return len(left)

@@ -1,4 +1,5 @@
 """Running the built program: DEBERTA_BINARY names it."""
+
 import json
 import os
 import pathlib
@@ -25,10 +26,20 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
 @pytest.fixture
 def deberta():
     """deberta(words..., stdin=...) -> the finished process, output as text."""
+
     def run(*words, stdin="", environment=None, cwd=None, **more):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
-        return subprocess.run([BINARY, *map(str, words)], input=stdin, capture_output=True, encoding=more.pop("encoding", "utf-8"), cwd=cwd,
-                              env=clean | (environment or {}), timeout=HANG_SECONDS, **more)
+        return subprocess.run(
+            [BINARY, *map(str, words)],
+            input=stdin,
+            capture_output=True,
+            encoding=more.pop("encoding", "utf-8"),
+            cwd=cwd,
+            env=clean | (environment or {}),
+            timeout=HANG_SECONDS,
+            **more,
+        )
+
     return run
 
 
@@ -45,10 +56,12 @@ def language_model(tmp_path_factory):
 @pytest.fixture
 def shared():
     """shared("reference/...") -> the path in the shared folder; skips the test when it is not there."""
+
     def find(name):
         if not (SHARED / name).exists():
             pytest.skip(f"needs {name} of the shared folder")
         return SHARED / name
+
     return find
 
 
@@ -56,7 +69,9 @@ def shared():
 def trained(shared):
     """trained("nano-sst2") -> (the small trained checkpoint, its part of expected.json); skips without the shared
     folder."""
+
     def find(name):
         folder = shared(f"reference/models/{name}")
         return folder, json.loads((folder / "expected.json").read_text())
+
     return find

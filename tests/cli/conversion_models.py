@@ -1,4 +1,5 @@
 """What the tests of `convert` and `check` share: a model of version 1, comparison of folders, hostile pickles."""
+
 import hashlib
 import json
 import os
@@ -18,17 +19,32 @@ def make_v1_model(folder, seed=5, **settings):
     folder = make_model(folder, "sequence", seed=seed)
     random = numpy.random.default_rng(seed)
     old = read_safetensors(folder / "model.safetensors")
-    tensors = {name: array for name, array in old.items() if ".attention.self." not in name and "encoder.LayerNorm" not in name}
+    tensors = {
+        name: array for name, array in old.items() if ".attention.self." not in name and "encoder.LayerNorm" not in name
+    }
     tensors["deberta.encoder.rel_embeddings.weight"] = random.standard_normal((64, 16)).astype(numpy.float32)
     for n in range(2):
         own = f"deberta.encoder.layer.{n}.attention.self."
-        for name, shape in {"in_proj.weight": (48, 16), "q_bias": (16,), "v_bias": (16,), "pos_proj.weight": (16, 16), "pos_q_proj.weight": (16, 16),
-                            "pos_q_proj.bias": (16,)}.items():
+        for name, shape in {
+            "in_proj.weight": (48, 16),
+            "q_bias": (16,),
+            "v_bias": (16,),
+            "pos_proj.weight": (16, 16),
+            "pos_q_proj.weight": (16, 16),
+            "pos_q_proj.bias": (16,),
+        }.items():
             tensors[own + name] = (random.standard_normal(shape) * 0.3).astype(numpy.float32)
     write_safetensors(folder / "model.safetensors", tensors)
     config = json.loads((folder / "config.json").read_text())
-    config |= {"model_type": "deberta", "position_buckets": -1, "max_relative_positions": 32, "max_position_embeddings": 32, "share_att_key": False,
-               "norm_rel_ebd": "none", "architectures": ["DebertaForSequenceClassification"]}
+    config |= {
+        "model_type": "deberta",
+        "position_buckets": -1,
+        "max_relative_positions": 32,
+        "max_position_embeddings": 32,
+        "share_att_key": False,
+        "norm_rel_ebd": "none",
+        "architectures": ["DebertaForSequenceClassification"],
+    }
     (folder / "config.json").write_text(json.dumps(config | settings))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DebertaV2Tokenizer"}))
     return folder
@@ -39,7 +55,11 @@ def contents(folder):
     folder = pathlib.Path(folder)
     if not folder.exists():
         return None
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 class _Touch:
@@ -54,7 +74,7 @@ def write_hostile_bin(path, victim, is_zip):
     """A pytorch_model.bin that creates the file `victim` when its pickle is run."""
     data = pickle.dumps({"deberta.embeddings.word_embeddings.weight": _Touch(victim)}, protocol=2)
     if not is_zip:
-        magic = pickle.dumps(0x1950a86a20f9469cfc6c, protocol=2) + pickle.dumps(1001, protocol=2)
+        magic = pickle.dumps(0x1950A86A20F9469CFC6C, protocol=2) + pickle.dumps(1001, protocol=2)
         system = pickle.dumps({"protocol_version": 1001, "little_endian": True, "type_sizes": {}}, protocol=2)
         path.write_bytes(magic + system + data)
         return
@@ -65,6 +85,7 @@ def write_hostile_bin(path, victim, is_zip):
 def write_bin(path, tensors):
     """A pytorch_model.bin with {name: array of float32}, as torch.save writes it: a zip of a pickle and its
     storages."""
+
     def text(value):
         return b"X" + struct.pack("<I", len(value)) + value.encode()
 
@@ -76,10 +97,25 @@ def write_bin(path, tensors):
 
     body = b""
     for key, (name, array) in enumerate(tensors.items()):
-        storage = b"(" + text("storage") + b"ctorch\nFloatStorage\n" + text(str(key)) + text("cpu") + number(array.size) + b"tQ"
+        storage = (
+            b"("
+            + text("storage")
+            + b"ctorch\nFloatStorage\n"
+            + text(str(key))
+            + text("cpu")
+            + number(array.size)
+            + b"tQ"
+        )
         strides = [s // array.itemsize for s in array.strides]
-        body += (text(name) + b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + number(0) + numbers(array.shape) + numbers(strides) +
-                 b"\x89ccollections\nOrderedDict\n)RtR")
+        body += (
+            text(name)
+            + b"ctorch._utils\n_rebuild_tensor_v2\n("
+            + storage
+            + number(0)
+            + numbers(array.shape)
+            + numbers(strides)
+            + b"\x89ccollections\nOrderedDict\n)RtR"
+        )
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}(" + body + b"u.")
         for key, array in enumerate(tensors.values()):

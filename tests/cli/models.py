@@ -1,5 +1,6 @@
 """Tiny random model directories for the black-box tests, in the published layout. Seeded; shares no code with the
 product."""
+
 import json
 import pathlib
 import shutil
@@ -17,7 +18,11 @@ def write_safetensors(path, tensors):
     kinds = {"float32": "F32", "int32": "I32", "int64": "I64"}
     header, offset = {}, 0
     for name, array in tensors.items():
-        header[name] = {"dtype": kinds[str(array.dtype)], "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        header[name] = {
+            "dtype": kinds[str(array.dtype)],
+            "shape": list(array.shape),
+            "data_offsets": [offset, offset + array.nbytes],
+        }
         offset += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -28,8 +33,13 @@ def read_safetensors(path):
     data = pathlib.Path(path).read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
     kinds = {"F32": numpy.float32, "F64": numpy.float64, "I32": numpy.int32, "I64": numpy.int64}
-    return {name: numpy.frombuffer(data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]], kinds[e["dtype"]]).reshape(e["shape"])
-            for name, e in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
+    return {
+        name: numpy.frombuffer(
+            data[8 + size + e["data_offsets"][0] : 8 + size + e["data_offsets"][1]], kinds[e["dtype"]]
+        ).reshape(e["shape"])
+        for name, e in json.loads(data[8 : 8 + size]).items()
+        if name != "__metadata__"
+    }
 
 
 def encoder_tensors(random, hidden, layers, inner, buckets):
@@ -87,10 +97,34 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
         norm("lm_predictions.lm_head.LayerNorm")
         tensors["lm_predictions.lm_head.bias"] = random.standard_normal(TOKENS).astype(numpy.float32)
     write_safetensors(folder / "model.safetensors", whole | tensors)
-    config = {"model_type": "deberta-v2", "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": inner,
-              "vocab_size": TOKENS, "max_position_embeddings": 512, "relative_attention": True, "position_buckets": buckets, "pos_att_type": "p2c|c2p",
-              "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False, "type_vocab_size": 0, "pad_token_id": 0,
-              "architectures": ["DebertaV2For" + {"sequence": "SequenceClassification", "token": "TokenClassification", "entity": "TokenClassification", "span": "QuestionAnswering", "lm": "MaskedLM", "rtd": "PreTraining"}[head]]}
+    config = {
+        "model_type": "deberta-v2",
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 2,
+        "intermediate_size": inner,
+        "vocab_size": TOKENS,
+        "max_position_embeddings": 512,
+        "relative_attention": True,
+        "position_buckets": buckets,
+        "pos_att_type": "p2c|c2p",
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "pad_token_id": 0,
+        "architectures": [
+            "DebertaV2For"
+            + {
+                "sequence": "SequenceClassification",
+                "token": "TokenClassification",
+                "entity": "TokenClassification",
+                "span": "QuestionAnswering",
+                "lm": "MaskedLM",
+                "rtd": "PreTraining",
+            }[head]
+        ],
+    }
     if head in ("sequence", "token"):
         config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     (folder / "config.json").write_text(json.dumps(config | settings))

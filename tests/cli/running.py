@@ -1,4 +1,5 @@
 """How far a running program has got, so that tests need not guess how long it takes."""
+
 import array
 import fcntl
 import pathlib
@@ -18,17 +19,21 @@ def wait_until(is_so, process):
 
 def wait_for_handler(process, number):
     """Waits until the program catches the signal; before that the signal would kill it."""
+
     def catches():
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         caught = int(status.split("SigCgt:")[1].split()[0], 16)
         return caught >> (number - 1) & 1
+
     wait_until(catches, process)
 
 
 def wait_until_read(process):
     """Waits until the program has read everything written to its standard input, a pipe."""
+
     def is_empty():
         waiting = array.array("i", [0])
         fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)
         return waiting[0] == 0
+
     wait_until(is_empty, process)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The system calls of every verb, by strace: no network calls, no other program or process, no file opened for writing,
 created, renamed or removed except its output and the temporary files beside it."""
+
 import pathlib
 import re
 import sys
@@ -9,11 +10,15 @@ import tempfile
 from every_verb import jobs
 
 TRACED = "%network,%process,%file"
-CHANGES = re.compile(r"^(?:mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|link|linkat|symlink|symlinkat"
-                     r"|truncate|chmod|fchmodat|mknod|mknodat)\(")
+CHANGES = re.compile(
+    r"^(?:mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|link|linkat|symlink|symlinkat"
+    r"|truncate|chmod|fchmodat|mknod|mknodat)\("
+)
 OPENS = re.compile(r"^(?:open|openat|openat2|creat)\(")
-NETWORK = re.compile(r"^(?:socket|socketpair|connect|bind|listen|accept4?|send\w*|recv\w*|getsockname|getpeername"
-                     r"|[gs]etsockopt|shutdown)\(")
+NETWORK = re.compile(
+    r"^(?:socket|socketpair|connect|bind|listen|accept4?|send\w*|recv\w*|getsockname|getpeername"
+    r"|[gs]etsockopt|shutdown)\("
+)
 STARTS = re.compile(r"^(?:execve|execveat|fork|vfork)\(")
 CLONES = re.compile(r"^clone3?\(")
 
@@ -27,7 +32,11 @@ def calls_of(trace):
 def is_outside(call, place):
     """Whether a path of the call lies outside `place`."""
     paths = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
-    return not paths or place is None or any(path.startswith("/") and not pathlib.Path(path).is_relative_to(place) for path in paths)
+    return (
+        not paths
+        or place is None
+        or any(path.startswith("/") and not pathlib.Path(path).is_relative_to(place) for path in paths)
+    )
 
 
 def forbidden(call, place):
@@ -59,7 +68,9 @@ def main():
             problems, seen = problems + found, seen + calls
             verbs.add(job.name)
     print("\n".join(problems))
-    print(f"system calls: {len(verbs)} verbs, {seen} calls on files, processes and the network, {len(problems)} problems")
+    print(
+        f"system calls: {len(verbs)} verbs, {seen} calls on files, processes and the network, {len(problems)} problems"
+    )
     return 1 if problems else 0
 
 

@@ -1,4 +1,5 @@
 """The other side of a pseudo-terminal."""
+
 import os
 
 

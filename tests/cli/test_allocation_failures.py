@@ -1,4 +1,5 @@
 """One in 211 of every verb's allocations fails; tools/long_checks allocations tries all of them."""
+
 import os
 import random
 

@@ -1,5 +1,6 @@
 """analyze: figures of each head, and a page that needs no server. tests/serve/test_explorer.py opens such a page in a
 browser."""
+
 import base64
 import json
 import re
@@ -21,6 +22,7 @@ def page(sequence_model, tmp_path_factory):
     import subprocess
 
     from conftest import BINARY
+
     path = tmp_path_factory.mktemp("page") / "page.html"
     subprocess.run([BINARY, "analyze", "-m", sequence_model, "--out", path, TEXT], check=True, capture_output=True)
     return path.read_text()
@@ -31,21 +33,30 @@ def scores(deberta, sequence_model, tmp_path):
     """Of TEXT, by `forward`: {"layer.1.c2c": [1, H, T, T], ...}."""
     ids = json.loads(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", TEXT).stdout)["ids"]
     write_safetensors(tmp_path / "in", {"input_ids": numpy.array([ids], numpy.int32)})
-    assert deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "--scores", "-o", tmp_path / "out").returncode == 0
+    assert (
+        deberta(
+            "forward", "-m", sequence_model, "--ids", tmp_path / "in", "--scores", "-o", tmp_path / "out"
+        ).returncode
+        == 0
+    )
     return read_safetensors(tmp_path / "out")
 
 
 def test_figures_are_those_of_the_weights(deberta, sequence_model, scores):
     done = deberta("analyze", "-m", sequence_model, TEXT)
     head, *rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert head == ["row", "layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c", "note"] and len(rows) == 4, done.stderr
+    assert (
+        head == ["row", "layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c", "note"] and len(rows) == 4
+    ), done.stderr
     for _, layer, head, entropy, distance, cls, *shares, _ in rows:
         weights = scores[f"layer.{layer}.probabilities"][0, int(head)].astype(float)
         away = numpy.abs(numpy.arange(len(weights))[:, None] - numpy.arange(len(weights)))
         assert float(entropy) == pytest.approx(-(weights * numpy.log(weights)).sum(1).mean(), rel=1e-5)
         assert float(distance) == pytest.approx((weights * away).sum(1).mean(), rel=1e-5)
         assert float(cls) == pytest.approx(weights[:, 0].mean(), rel=1e-5)
-        varied = [scores[f"layer.{layer}.{name}"][0, int(head)].astype(float).var(1).mean() for name in ("c2c", "c2p", "p2c")]
+        varied = [
+            scores[f"layer.{layer}.{name}"][0, int(head)].astype(float).var(1).mean() for name in ("c2c", "c2p", "p2c")
+        ]
         assert [float(share) for share in shares] == pytest.approx(numpy.array(varied) / sum(varied), rel=1e-4)
 
 
@@ -54,7 +65,9 @@ def test_rows_of_a_file_and_pairs(deberta, sequence_model, tmp_path):
     done = deberta("analyze", "-m", sequence_model, "--pair", "-i", tmp_path / "in.tsv", "-f", "jsonl")
     answers = [json.loads(line)["heads"] for line in done.stdout.splitlines()]
     assert [len(heads) for heads in answers] == [4, 4] and answers[0] != answers[1]
-    alone = json.loads(deberta("analyze", "-m", sequence_model, "--pair", "-f", "jsonl", "other words", "and more").stdout)
+    alone = json.loads(
+        deberta("analyze", "-m", sequence_model, "--pair", "-f", "jsonl", "other words", "and more").stdout
+    )
     assert alone["heads"] == answers[1]
 
 
@@ -68,12 +81,12 @@ def test_a_page_holds_the_terms_of_every_head(page, scores):
             got = numpy.frombuffer(base64.b64decode(text), numpy.float16).reshape(tokens, tokens)
             expected = scores[f"layer.{index // 2 + 1}.{name}"][0, index % 2]
             assert numpy.array_equal(got, expected.astype(numpy.float16))
-    assert len(base64.b64decode(data["thumbnails"])) == 4 * tokens ** 2  # smaller than a thumbnail
+    assert len(base64.b64decode(data["thumbnails"])) == 4 * tokens**2  # smaller than a thumbnail
 
 
 def test_a_page_says_what_the_answer_loses_without_each_word(deberta, sequence_model, page):
     told = data_of(page)["occlusion"]
-    assert [TEXT[word["start"]:word["end"]] for word in told["words"]] == TEXT.split()
+    assert [TEXT[word["start"] : word["end"]] for word in told["words"]] == TEXT.split()
 
     def score(text):
         answer = json.loads(deberta("classify", "-m", sequence_model, "--top-k", "3", "-f", "jsonl", text).stdout)
@@ -82,7 +95,7 @@ def test_a_page_says_what_the_answer_loses_without_each_word(deberta, sequence_m
     whole = score(TEXT)
     assert told["label"] == max(whole, key=whole.get) and told["score"] == pytest.approx(whole[told["label"]], rel=1e-6)
     for word in told["words"]:
-        without = score(TEXT[:word["start"]] + TEXT[word["end"]:])
+        without = score(TEXT[: word["start"]] + TEXT[word["end"] :])
         assert word["fall"] == pytest.approx(whole[told["label"]] - without[told["label"]], abs=1e-6)
 
 
@@ -98,12 +111,12 @@ def test_the_scripts_of_a_page_are_one_module(page):
 
 
 def test_no_text_can_end_the_script(deberta, sequence_model, tmp_path):
-    text = "</script><script>alert(1)</script> <!-- é \U0001F600"
+    text = "</script><script>alert(1)</script> <!-- é \U0001f600"
     assert deberta("analyze", "-m", sequence_model, "--out", tmp_path / "p.html", text).returncode == 0
     page = (tmp_path / "p.html").read_text()
     assert "alert(1)</script>" not in page and data_of(page)["text"] == text
     words = data_of(page)["occlusion"]["words"]
-    assert [text[word["start"]:word["end"]] for word in words] == text.split()
+    assert [text[word["start"] : word["end"]] for word in words] == text.split()
 
 
 def test_a_model_without_labels_or_positions(deberta, language_model, tmp_path):
@@ -115,10 +128,13 @@ def test_a_model_without_labels_or_positions(deberta, language_model, tmp_path):
     assert data["about"]["terms"] == ["c2c"] and data["about"]["rows"] == [] and list(data["values"]) == ["c2c"]
 
 
-@pytest.mark.parametrize("words, code, said", [
-    (("one", "two"), 2, "--page: expected one text for a page, got 2"),
-    (("word " * 300,), 1, "expected at most 256 tokens for a page, got 302"),
-])
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (("one", "two"), 2, "--page: expected one text for a page, got 2"),
+        (("word " * 300,), 1, "expected at most 256 tokens for a page, got 302"),
+    ],
+)
 def test_what_no_page_can_hold(deberta, sequence_model, tmp_path, words, code, said):
     (tmp_path / "p.html").write_text("before")
     done = deberta("analyze", "-m", sequence_model, "--out", tmp_path / "p.html", *words)
@@ -128,7 +144,9 @@ def test_what_no_page_can_hold(deberta, sequence_model, tmp_path, words, code, s
 def test_a_model_of_numbers_that_are_none(deberta, tmp_path):
     folder = make_model(tmp_path / "model", "sequence")
     tensors = {name: array.copy() for name, array in read_safetensors(folder / "model.safetensors").items()}
-    next(array for name, array in tensors.items() if name.endswith("layer.0.attention.self.query_proj.weight"))[:] = 3e38
+    next(array for name, array in tensors.items() if name.endswith("layer.0.attention.self.query_proj.weight"))[:] = (
+        3e38
+    )
     write_safetensors(folder / "model.safetensors", tensors)
     done = deberta("analyze", "-m", folder, "a film")
     assert done.returncode == 1 and "NaN or infinite" in done.stdout

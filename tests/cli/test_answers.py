@@ -1,4 +1,5 @@
 """Forms of answers: csv, row numbers, names of kept columns, digits."""
+
 import csv
 import io
 import json
@@ -15,7 +16,7 @@ def table_of(done):
 
 
 def test_csv_is_read_back_by_another_reader_whatever_the_cells_hold(deberta, sequence_model, tmp_path):
-    names = ['a,b', 'say "x"', "two\nlines", "cr\rhere", "tab\there", "back\\slash", " space ", "caf\u00e9", ""]
+    names = ["a,b", 'say "x"', "two\nlines", "cr\rhere", "tab\there", "back\\slash", " space ", "caf\u00e9", ""]
     rows = tmp_path / "rows.csv"
     with open(rows, "w", newline="") as file:
         csv.writer(file).writerows([["text", "name"], *(["fine", name] for name in names)])
@@ -25,7 +26,10 @@ def test_csv_is_read_back_by_another_reader_whatever_the_cells_hold(deberta, seq
     assert got[0] == ["name", "label", "score", "note"] and [row[0] for row in got[1:]] == names
     tsv = deberta("classify", "-m", sequence_model, "fine").stdout.splitlines()[1].split("\t")
     assert all(row[1:] == tsv for row in got[1:])
-    assert list(csv.reader(io.StringIO(deberta(*words, "--no-header", encoding=None).stdout.decode(), newline=""))) == got[1:]
+    assert (
+        list(csv.reader(io.StringIO(deberta(*words, "--no-header", encoding=None).stdout.decode(), newline="")))
+        == got[1:]
+    )
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "table"])
@@ -45,7 +49,9 @@ def test_a_lone_empty_cell_of_csv_is_still_a_record(deberta, sequence_model):
 
 
 def test_bad_rows_keep_their_place_in_csv(deberta, sequence_model):
-    done = deberta("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "csv", stdin='{"text": "x"}\n{"no": 1}\n')
+    done = deberta(
+        "classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "csv", stdin='{"text": "x"}\n{"no": 1}\n'
+    )
     head, good, bad = table_of(done)
     assert done.returncode == 1 and head == ["row", "label", "score", "note"] and good[1] != "!error"
     assert bad == ["2", "!error", 'standard input:2: no key "text" among no; name it with --input-field', ""]
@@ -58,10 +64,18 @@ def test_every_verb_that_has_tsv_has_csv(deberta):
 
 # ---- several lines per text
 
-MANY = {"ner": ("token", {"labels": ("O", "B-X", "I-X")}, ("--aggregate", "none", "--ignore-labels", ""), "label\tscore\tstart\tend\tword\tnote", "a few words"),
-        "fill": ("lm", {}, ("--emd", "off"), "mask\ttoken_str\tscore\ttoken\tsequence\tnote", "a [MASK] ."),
-        "detect": ("rtd", {}, (), "piece\tscore\treplaced\tstart\tend\tnote", "a few words"),
-        "tokenize": ("lm", {}, (), "id\tpiece\tstart\tend", "a few words")}
+MANY = {
+    "ner": (
+        "token",
+        {"labels": ("O", "B-X", "I-X")},
+        ("--aggregate", "none", "--ignore-labels", ""),
+        "label\tscore\tstart\tend\tword\tnote",
+        "a few words",
+    ),
+    "fill": ("lm", {}, ("--emd", "off"), "mask\ttoken_str\tscore\ttoken\tsequence\tnote", "a [MASK] ."),
+    "detect": ("rtd", {}, (), "piece\tscore\treplaced\tstart\tend\tnote", "a few words"),
+    "tokenize": ("lm", {}, (), "id\tpiece\tstart\tend", "a few words"),
+}
 
 
 @pytest.mark.parametrize("verb", MANY)
@@ -75,7 +89,9 @@ def test_lines_of_one_text_begin_with_the_number_of_its_row(deberta, tmp_path, v
     count = (len(lines) - 2) // 2
     assert "\t".join(lines[0]) == "row\t" + columns and count > 1
     assert [line[0] for line in lines[1:]] == ["1"] * count + ["2"] + ["3"] * count and lines[count + 1][1] == "!error"
-    assert [line[0] for line in csv.reader(io.StringIO(deberta(*words, "-f", "csv", stdin=rows).stdout))] == [line[0] for line in lines]
+    assert [line[0] for line in csv.reader(io.StringIO(deberta(*words, "-f", "csv", stdin=rows).stdout))] == [
+        line[0] for line in lines
+    ]
     # The bad row counts, whether it is shown or not.
     skipped = deberta(*words, "--on-bad-row", "skip", stdin=rows).stdout.splitlines()
     assert [line.split("\t")[0] for line in skipped[1:]] == ["1"] * count + ["3"] * count
@@ -96,24 +112,36 @@ def test_verbs_with_one_line_a_text_have_no_numbers(deberta, tmp_path, sequence_
     two = [line.split("\t") for line in deberta(*qa, "-k", "2").stdout.splitlines()]
     assert two[0][0] == "row" and [line[0] for line in two[1:]] == ["1", "1"]
     assert deberta("embed", "-q", "-m", sequence_model, "x y").stdout.startswith("embedding\tnote\n")
-    assert deberta("embed", "-q", "-m", sequence_model, "--pooling", "none", "x y").stdout.startswith("row\tembedding\tnote\n1\t")
+    assert deberta("embed", "-q", "-m", sequence_model, "--pooling", "none", "x y").stdout.startswith(
+        "row\tembedding\tnote\n1\t"
+    )
 
 
 def test_documents_of_a_query_begin_with_its_row(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence", labels=("score",))
     rows = '{"query": "q", "documents": ["a b", "c"]}\n{"query": "r", "documents": ["d"]}\n'
-    lines = [line.split("\t") for line in deberta("rerank", "-m", model, "--input-format", "jsonl", stdin=rows).stdout.splitlines()]
+    lines = [
+        line.split("\t")
+        for line in deberta("rerank", "-m", model, "--input-format", "jsonl", stdin=rows).stdout.splitlines()
+    ]
     assert lines[0] == ["row", "rank", "index", "score", "text", "note"]
     assert [line[:2] for line in lines[1:]] == [["1", "1"], ["1", "2"], ["2", "1"]]
 
 
 # ---- names
 
+
 def test_what_is_kept_takes_no_name_of_the_answer(deberta, sequence_model):
     table = "label,text,score,input_score,id\ngold,fine,9,8,1\n"
     words = ("classify", "-m", sequence_model, "--input-format", "csv", "--keep", "label,score,input_score,id")
-    assert deberta(*words, stdin=table).stdout.splitlines()[0] == "input_label\tinput_input_score\tinput_score\tid\tlabel\tscore\tnote"
-    assert deberta(*words, "-f", "csv", stdin=table).stdout.splitlines()[0] == "input_label,input_input_score,input_score,id,label,score,note"
+    assert (
+        deberta(*words, stdin=table).stdout.splitlines()[0]
+        == "input_label\tinput_input_score\tinput_score\tid\tlabel\tscore\tnote"
+    )
+    assert (
+        deberta(*words, "-f", "csv", stdin=table).stdout.splitlines()[0]
+        == "input_label,input_input_score,input_score,id,label,score,note"
+    )
     row = json.loads(deberta(*words, "-f", "jsonl", stdin=table).stdout)
     assert [row[key] for key in ("input_label", "input_input_score", "input_score", "id")] == ["gold", "9", "8", "1"]
     assert list(row)[-1] == "labels"
@@ -121,12 +149,18 @@ def test_what_is_kept_takes_no_name_of_the_answer(deberta, sequence_model):
 
 def test_a_kept_error_is_not_a_failed_row(deberta, sequence_model):
     words = ("classify", "-m", sequence_model, "--input-format", "jsonl", "-f", "jsonl")
-    good, bad = (json.loads(line) for line in deberta(*words, stdin='{"error": "E", "label": "l", "text": "x"}\n{"error": "F", "label": "m"}\n').stdout.splitlines())
+    good, bad = (
+        json.loads(line)
+        for line in deberta(
+            *words, stdin='{"error": "E", "label": "l", "text": "x"}\n{"error": "F", "label": "m"}\n'
+        ).stdout.splitlines()
+    )
     assert good["input_error"] == "E" and good["input_label"] == "l" and "error" not in good
     assert bad["input_error"] == "F" and bad["input_label"] == "m" and bad["error"]["code"] == "input"
 
 
 # ---- digits
+
 
 def significant(number):
     return len(number.lower().split("e")[0].replace(".", "").replace("-", "").strip("0"))
@@ -155,6 +189,18 @@ def test_digits_of_vectors_and_metrics(deberta, sequence_model, tmp_path):
     assert refused.stderr == f"--digits: expected answers as text, got -o {tmp_path}/v.npy\n"
     (tmp_path / "gold.tsv").write_text("sentence\tlabel\na\t1\nb\t0\nc\t1\n")
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n1\t0\n2\t0\n")
-    words = ("eval", "--task", "sst-2", tmp_path / "gold.tsv", "-p", tmp_path / "answers.tsv", "--bootstrap", "0", "--no-header", "--digits", "4")
+    words = (
+        "eval",
+        "--task",
+        "sst-2",
+        tmp_path / "gold.tsv",
+        "-p",
+        tmp_path / "answers.tsv",
+        "--bootstrap",
+        "0",
+        "--no-header",
+        "--digits",
+        "4",
+    )
     assert deberta(*words).stdout == "accuracy\t0.6667\t\t\n"
     assert json.loads(deberta(*words, "-f", "json").stdout)["metrics"] == {"accuracy": 0.6667}

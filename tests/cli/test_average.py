@@ -1,4 +1,5 @@
 """convert --average: the mean of several models, against numpy."""
+
 import json
 import shutil
 
@@ -16,7 +17,9 @@ def models(tmp_path_factory):
 
 
 def average(deberta, target, first, *others, words=()):
-    return deberta("convert", "-m", first, *(word for other in others for word in ("--average", other)), "-o", target, *words)
+    return deberta(
+        "convert", "-m", first, *(word for other in others for word in ("--average", other)), "-o", target, *words
+    )
 
 
 def test_every_tensor_is_the_mean_of_numpy(deberta, models, tmp_path):
@@ -44,7 +47,13 @@ def test_what_is_said_of_one_model_is_not_said_of_the_mean(deberta, models, tmp_
     for name in ("README.md", "all_results.json", "modules.json"):
         (first / name).write_text("[]")
     assert average(deberta, tmp_path / "mean", first, models[1]).returncode == 0
-    assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == ["config.json", "deberta.manifest.json", "model.safetensors", "modules.json", "spm.model"]
+    assert sorted(path.name for path in (tmp_path / "mean").iterdir()) == [
+        "config.json",
+        "deberta.manifest.json",
+        "model.safetensors",
+        "modules.json",
+        "spm.model",
+    ]
 
 
 def changed_model(tmp_path, model, change):
@@ -71,14 +80,20 @@ def change_pieces(folder):
     (folder / "spm.model").write_bytes(data.replace(piece, other))
 
 
-@pytest.mark.parametrize("change, message", [
-    (drop_tensor, "tensor pooler.dense.weight: missing"),
-    (change_config, "config.json: position_buckets: expected 32 as in the first model, got 16"),
-    (change_pieces, 'piece 324: expected "rain" as in the first model, got "niar"'),
-    (lambda folder: (folder / "spm.model").unlink(), "expected a tokenizer as in the first model, got none"),
-    (lambda folder: (folder / "calibration.safetensors").write_bytes(b""), "expected models that are not calibrated for int8"),
-    (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (drop_tensor, "tensor pooler.dense.weight: missing"),
+        (change_config, "config.json: position_buckets: expected 32 as in the first model, got 16"),
+        (change_pieces, 'piece 324: expected "rain" as in the first model, got "niar"'),
+        (lambda folder: (folder / "spm.model").unlink(), "expected a tokenizer as in the first model, got none"),
+        (
+            lambda folder: (folder / "calibration.safetensors").write_bytes(b""),
+            "expected models that are not calibrated for int8",
+        ),
+        (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors"),
+    ],
+)
 def test_models_of_another_form_are_refused(deberta, models, tmp_path, change, message):
     other = changed_model(tmp_path, models[1], change)
     done = average(deberta, tmp_path / "mean", models[0], models[2], other)

@@ -1,5 +1,6 @@
 """The models that ship (models/): a verb answers from them with nothing else typed, their cards tell what `eval` tells,
 and 16 and 8 bits cost little."""
+
 import json
 import os
 import re
@@ -17,15 +18,27 @@ ASKED = {  # the verb's words, and a word of its answer
     "entities": (["ner", "Mr Smith flew from London to Germany ."], "London"),
     "entailment": (["nli", "A man is playing a guitar", "A man is playing an instrument"], "entailment"),
 }
-CARD_ROWS = [(name, command, metric, float(value)) for name in MODELS
-             for command, metric, value in re.findall(r"^\| `\./run (eval [^`]*)` \| (\w+) \| ([\d.]+) \|$", (ROOT / "models" / name / "README.md").read_text(), re.M)]
+CARD_ROWS = [
+    (name, command, metric, float(value))
+    for name in MODELS
+    for command, metric, value in re.findall(
+        r"^\| `\./run (eval [^`]*)` \| (\w+) \| ([\d.]+) \|$", (ROOT / "models" / name / "README.md").read_text(), re.M
+    )
+]
 
 
 def test_their_files_are_small_and_complete():
     assert {"detect", "fill"} <= set(MODELS) <= set(ASKED)
     for name in MODELS:
         assert {path.name for path in (ROOT / "models" / name).iterdir()} == {
-            "README.md", "config.json", "model.safetensors", "spm.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
+            "README.md",
+            "config.json",
+            "model.safetensors",
+            "spm.model",
+            "tokenizer_config.json",
+            "special_tokens_map.json",
+            "added_tokens.json",
+        }
     assert sum(path.stat().st_size for name in MODELS for path in (ROOT / "models" / name).iterdir()) < 70e6
 
 
@@ -53,8 +66,13 @@ def test_long_texts_work(deberta, name):
 
 def card_rows():
     """In the gate those that take seconds."""
-    long = pytest.mark.skipif(os.environ.get("DEBERTA_LONG") != "1", reason="takes minutes: tools/long_checks models runs it")
-    return [pytest.param(*row, id=f"{row[0]}-{i}", marks=[long] if "novels" in row[1] or "wiki" in row[1] else []) for i, row in enumerate(CARD_ROWS)]
+    long = pytest.mark.skipif(
+        os.environ.get("DEBERTA_LONG") != "1", reason="takes minutes: tools/long_checks models runs it"
+    )
+    return [
+        pytest.param(*row, id=f"{row[0]}-{i}", marks=[long] if "novels" in row[1] or "wiki" in row[1] else [])
+        for i, row in enumerate(CARD_ROWS)
+    ]
 
 
 @pytest.mark.parametrize("name, command, metric, value", card_rows())
@@ -73,7 +91,9 @@ SHORT = [row for row in CARD_ROWS if row[0] not in ("fill",)]
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "int8"])
-@pytest.mark.parametrize("name, command, metric, value", SHORT, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(SHORT)])
+@pytest.mark.parametrize(
+    "name, command, metric, value", SHORT, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(SHORT)]
+)
 def test_fewer_bits_cost_little(deberta, shared, name, command, metric, value, dtype):
     words = shlex.split(command)
     shared(words[words.index("-m") - 1].removeprefix("../shared/"))

@@ -1,4 +1,5 @@
 """convert --dtype int8: the calibration that it writes, what it gains, and what int8 does with and without it."""
+
 import gzip
 import json
 import shutil
@@ -8,8 +9,10 @@ import pytest
 from conversion_models import contents, make_v1_model
 from models import read_safetensors, write_safetensors
 
-TEXTS = [f"text number {i} , a little {word} than the one before it" for i, word in
-         enumerate(("longer", "worse", "better", "older", "stranger", "more expensive", "quieter", "greener"))]
+TEXTS = [
+    f"text number {i} , a little {word} than the one before it"
+    for i, word in enumerate(("longer", "worse", "better", "older", "stranger", "more expensive", "quieter", "greener"))
+]
 FILE = "calibration.safetensors"
 
 
@@ -22,7 +25,9 @@ def texts(tmp_path):
 
 @pytest.fixture
 def calibrated(deberta, sequence_model, tmp_path, texts):
-    done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "int8", "--dtype", "int8", "--calibration-data", texts)
+    done = deberta(
+        "convert", "-m", sequence_model, "--to", tmp_path / "int8", "--dtype", "int8", "--calibration-data", texts
+    )
     assert done.returncode == 0, done.stderr
     return tmp_path / "int8"
 
@@ -45,7 +50,9 @@ def test_int8_runs_with_it_and_info_shows_it(deberta, sequence_model, calibrated
     done = deberta("classify", "-m", calibrated, "--dtype", "int8", "--activation", "none", TEXTS[0])
     exact = deberta("classify", "-m", calibrated, "--activation", "none", TEXTS[0])
     # as the machine is now
-    told = [line for line in done.stderr.splitlines() if not line.startswith("note: --dtype int8 saves memory, not time")]
+    told = [
+        line for line in done.stderr.splitlines() if not line.startswith("note: --dtype int8 saves memory, not time")
+    ]
     assert done.returncode == 0 and told == [] and done.stdout != exact.stdout
     assert done.stdout.splitlines()[1].split("\t")[0] == exact.stdout.splitlines()[1].split("\t")[0]
     assert "calibration\t8 texts, " in deberta("info", "-m", calibrated).stdout
@@ -68,14 +75,41 @@ def test_texts_come_in_the_forms_of_other_verbs(deberta, sequence_model, calibra
     (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress("".join(rows).encode()))
     (tmp_path / "rows.tsv").write_text("label\tsentence\n" + "".join(f"0\t{text}\n" for text in TEXTS))
     for name in ("rows.jsonl.gz", "rows.tsv"):
-        done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "b", "--dtype", "int8", "--calibration-data", tmp_path / name, "--input-field", "sentence")
+        done = deberta(
+            "convert",
+            "-m",
+            sequence_model,
+            "--to",
+            tmp_path / "b",
+            "--dtype",
+            "int8",
+            "--calibration-data",
+            tmp_path / name,
+            "--input-field",
+            "sentence",
+        )
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "b" / FILE).read_bytes() == (calibrated / FILE).read_bytes()
         shutil.rmtree(tmp_path / "b")
 
 
 def test_the_report_says_what_was_made_and_verified(deberta, sequence_model, tmp_path, texts):
-    done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "a", "--dtype", "int8", "--calibration-data", texts, "--verify", "--smoothing", "0.7", "-f", "jsonl")
+    done = deberta(
+        "convert",
+        "-m",
+        sequence_model,
+        "--to",
+        tmp_path / "a",
+        "--dtype",
+        "int8",
+        "--calibration-data",
+        texts,
+        "--verify",
+        "--smoothing",
+        "0.7",
+        "-f",
+        "jsonl",
+    )
     assert done.returncode == 0, done.stderr
     about = {row["change"]: row["detail"] for row in map(json.loads, done.stdout.splitlines()) if row["place"] == FILE}
     assert about["made"].startswith("8 texts, ") and "smoothing 0.7" in about["made"]
@@ -87,14 +121,26 @@ def test_the_report_says_what_was_made_and_verified(deberta, sequence_model, tmp
 def test_verify_refuses_int8_that_answers_otherwise(deberta, sequence_model, tmp_path):
     """The bias cancels the fp32 logits, so that only differences are left."""
     model = shutil.copytree(sequence_model, tmp_path / "m")
-    scores = json.loads(deberta("classify", "-m", model, "--activation", "none", "-k", "3", "-f", "json", TEXTS[0]).stdout)
+    scores = json.loads(
+        deberta("classify", "-m", model, "--activation", "none", "-k", "3", "-f", "json", TEXTS[0]).stdout
+    )
     scores = {entry["label"]: entry["score"] for entry in (scores[0] if isinstance(scores, list) else scores)["labels"]}
     tensors = {name: array.copy() for name, array in read_safetensors(model / "model.safetensors").items()}
     for i, label in enumerate(("negative", "neutral", "positive")):
         tensors["classifier.bias"][i] -= scores[label]
     write_safetensors(model / "model.safetensors", tensors)
     (tmp_path / "one.txt").write_text(TEXTS[0] + "\n")
-    words = ("convert", "-m", model, "--to", tmp_path / "a", "--dtype", "int8", "--calibration-data", tmp_path / "one.txt")
+    words = (
+        "convert",
+        "-m",
+        model,
+        "--to",
+        tmp_path / "a",
+        "--dtype",
+        "int8",
+        "--calibration-data",
+        tmp_path / "one.txt",
+    )
     done = deberta(*words, "--verify")
     assert done.returncode == 1
     assert "expected a cosine of at least 0.999; nothing is written" in done.stderr
@@ -108,14 +154,19 @@ def test_what_cannot_be_calibrated_leaves_nothing(deberta, sequence_model, tmp_p
     (tmp_path / "bad.jsonl").write_text('{"text": "one"}\n{"txt": "two"}\n')
     before = left(tmp_path)
     for words, code, message in (
-            (["--dtype", "int8"], 2, "--dtype int8: expected --calibration-data FILE"),
-            (["--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
-            (["--dtype", "bf16", "--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
-            (["--smoothing", "0.7"], 2, "--smoothing: expected --dtype int8"),
-            (["--dtype", "int8", "--calibration-data", texts, "--smoothing", "2"], 2, "smoothing"),
-            (["--dtype", "int8", "--calibration-data", tmp_path / "absent"], 1, "absent"),
-            (["--dtype", "int8", "--calibration-data", tmp_path / "empty.txt"], 1, "empty.txt: expected texts to calibrate with, got none"),
-            (["--dtype", "int8", "--calibration-data", tmp_path / "bad.jsonl"], 1, 'bad.jsonl:2: no key "text" among txt')):
+        (["--dtype", "int8"], 2, "--dtype int8: expected --calibration-data FILE"),
+        (["--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
+        (["--dtype", "bf16", "--calibration-data", texts], 2, "--calibration-data: expected --dtype int8"),
+        (["--smoothing", "0.7"], 2, "--smoothing: expected --dtype int8"),
+        (["--dtype", "int8", "--calibration-data", texts, "--smoothing", "2"], 2, "smoothing"),
+        (["--dtype", "int8", "--calibration-data", tmp_path / "absent"], 1, "absent"),
+        (
+            ["--dtype", "int8", "--calibration-data", tmp_path / "empty.txt"],
+            1,
+            "empty.txt: expected texts to calibrate with, got none",
+        ),
+        (["--dtype", "int8", "--calibration-data", tmp_path / "bad.jsonl"], 1, 'bad.jsonl:2: no key "text" among txt'),
+    ):
         done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "a", *words)
         assert done.returncode == code and message in done.stderr and done.stdout == "", (words, done.stderr)
         assert left(tmp_path) == before
@@ -152,7 +203,20 @@ def test_a_calibration_of_other_weights_is_refused(deberta, calibrated):
 def test_version_1_is_calibrated_in_either_layout(deberta, tmp_path, texts):
     model = make_v1_model(tmp_path / "m")
     for layout in ("v1", "v2"):
-        done = deberta("convert", "-m", model, "--to", tmp_path / layout, "--layout", layout, "--dtype", "int8", "--calibration-data", texts, "--verify")
+        done = deberta(
+            "convert",
+            "-m",
+            model,
+            "--to",
+            tmp_path / layout,
+            "--layout",
+            layout,
+            "--dtype",
+            "int8",
+            "--calibration-data",
+            texts,
+            "--verify",
+        )
         assert done.returncode == 0, done.stderr
     first, second = (read_safetensors(tmp_path / layout / FILE) for layout in ("v1", "v2"))
     assert first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first)

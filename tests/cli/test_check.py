@@ -1,4 +1,5 @@
 """check: every lint says what is wrong and whether --fix repairs it; nothing is left to repair in what --fix writes."""
+
 import json
 import shutil
 
@@ -29,14 +30,25 @@ def tensors_of(model):
     return {name: array.copy() for name, array in read_safetensors(model / "model.safetensors").items()}
 
 
-@pytest.mark.parametrize("remove, keys, message", [
-    (["model_type"], {}, "model_type: missing"),
-    (["pos_att_type"], {}, "pos_att_type: missing: the original uses c2p, transformers uses no terms"),
-    (["architectures"], {}, "architectures: missing"),
-    ([], {"hidden_act": "relu"}, "pooler_hidden_act: missing: the original uses hidden_act, transformers uses gelu"),
-    ([], {"label2id": {"negative": 2}}, "label2id disagrees with id2label"),
-    ([], {"architectures": ["DebertaV2ForTokenClassification"]}, "architectures names DebertaV2ForTokenClassification"),
-])
+@pytest.mark.parametrize(
+    "remove, keys, message",
+    [
+        (["model_type"], {}, "model_type: missing"),
+        (["pos_att_type"], {}, "pos_att_type: missing: the original uses c2p, transformers uses no terms"),
+        (["architectures"], {}, "architectures: missing"),
+        (
+            [],
+            {"hidden_act": "relu"},
+            "pooler_hidden_act: missing: the original uses hidden_act, transformers uses gelu",
+        ),
+        ([], {"label2id": {"negative": 2}}, "label2id disagrees with id2label"),
+        (
+            [],
+            {"architectures": ["DebertaV2ForTokenClassification"]},
+            "architectures names DebertaV2ForTokenClassification",
+        ),
+    ],
+)
 def test_keys_that_others_read_otherwise_are_found_and_written(deberta, tmp_path, remove, keys, message):
     model = make_model(tmp_path / "m", "sequence")
     set_keys(model, remove, **keys)
@@ -64,12 +76,19 @@ def test_the_fixed_copy_means_what_the_original_means(deberta, tmp_path):
     config = json.loads((tmp_path / "a/config.json").read_text())
     assert (config["pos_att_type"], config["pooler_hidden_act"], config["model_type"]) == ("c2p", "relu", "deberta-v2")
     words = ("--activation", "none", "-f", "jsonl", "one text", "another")
-    assert deberta("classify", "-m", model, *words).stdout == deberta("classify", "-m", tmp_path / "a", *words).stdout != ""
+    assert (
+        deberta("classify", "-m", model, *words).stdout
+        == deberta("classify", "-m", tmp_path / "a", *words).stdout
+        != ""
+    )
 
 
 def test_buffers_are_found_and_left_out(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
-    write_safetensors(model / "model.safetensors", tensors_of(model) | {"deberta.embeddings.position_ids": numpy.arange(8, dtype=numpy.int64)[None]})
+    write_safetensors(
+        model / "model.safetensors",
+        tensors_of(model) | {"deberta.embeddings.position_ids": numpy.arange(8, dtype=numpy.int64)[None]},
+    )
     _done, rows = findings(deberta, model)
     assert find(rows, "deberta.embeddings.position_ids: an unused buffer")["fix"] is True
     assert deberta("check", "-m", model, "--fix", tmp_path / "a").returncode == 0
@@ -102,11 +121,20 @@ def test_what_needs_a_decision_is_not_fixed(deberta, tmp_path):
     assert find(rows, "pad_token_id: expected 0")["severity"] == "warning"
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda t: t.pop("classifier.bias"), "1 tensor missing: classifier.bias"),
-    (lambda t: t.update({"qa_outputs.weight": numpy.zeros((2, 16), numpy.float32)}), "unexpected tensor qa_outputs.weight [2, 16]; the head is sequence"),
-    (lambda t: t.update({"classifier.bias": numpy.zeros(4, numpy.float32)}), "tensor classifier.bias: expected shape [3], got [4]"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda t: t.pop("classifier.bias"), "1 tensor missing: classifier.bias"),
+        (
+            lambda t: t.update({"qa_outputs.weight": numpy.zeros((2, 16), numpy.float32)}),
+            "unexpected tensor qa_outputs.weight [2, 16]; the head is sequence",
+        ),
+        (
+            lambda t: t.update({"classifier.bias": numpy.zeros(4, numpy.float32)}),
+            "tensor classifier.bias: expected shape [3], got [4]",
+        ),
+    ],
+)
 def test_tensors_that_do_not_fit_are_errors(deberta, tmp_path, change, message):
     model = make_model(tmp_path / "m", "sequence")
     tensors = tensors_of(model)
@@ -132,7 +160,9 @@ def test_a_tensor_that_nothing_reads_is_a_warning_and_changes_no_answer(deberta,
 def test_a_warning_of_loading_is_found_where_it_is(deberta, tmp_path):
     model = make_model(tmp_path / "m", "sequence")
     config = (model / "config.json").read_text().rstrip().removesuffix("}")
-    (model / "config.json").write_text(f'{config}, "vocab_size": 7, "vocab_size": {json.loads(config + "}")["vocab_size"]}}}')
+    (model / "config.json").write_text(
+        f'{config}, "vocab_size": 7, "vocab_size": {json.loads(config + "}")["vocab_size"]}}}'
+    )
     done, rows = findings(deberta, model)
     found = next(row for row in rows if "vocab_size" in row["message"])
     assert done.returncode == 0 and found["severity"] == "warning" and found["where"] == str(model / "config.json")
@@ -168,13 +198,17 @@ def test_the_manifest_notices_one_flipped_bit_and_a_lost_or_added_file(deberta, 
     assert done.returncode == 1 and any(row["where"].endswith("spm.model") for row in rows)
 
 
-@pytest.mark.parametrize("text, message", [
-    ("{", "not valid JSON"),
-    ('{"format": 2, "files": {}}', "format: expected 1, got 2"),
-    ('{"format": 1, "files": {"../x": {"bytes": 1, "sha256": "0"}}}', "expected the name of a file in the folder"),
-    ('{"format": 1, "format": 1, "files": {}}', "appears twice"),
-    (" " * (1 << 20) + " ", "at most 1048576 bytes"),
-], ids=["json", "format", "path", "twice", "large"])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{", "not valid JSON"),
+        ('{"format": 2, "files": {}}', "format: expected 1, got 2"),
+        ('{"format": 1, "files": {"../x": {"bytes": 1, "sha256": "0"}}}', "expected the name of a file in the folder"),
+        ('{"format": 1, "format": 1, "files": {}}', "appears twice"),
+        (" " * (1 << 20) + " ", "at most 1048576 bytes"),
+    ],
+    ids=["json", "format", "path", "twice", "large"],
+)
 def test_a_hostile_manifest_is_an_error(deberta, sequence_model, tmp_path, text, message):
     model = shutil.copytree(sequence_model, tmp_path / "m")
     (model / "deberta.manifest.json").write_text(text)
@@ -194,19 +228,27 @@ def test_the_differences_of_two_heads_on_one_encoder_are_told(deberta, sequence_
     tensors = tensors_of(other)
     for name in ("classifier.weight", "classifier.bias", "pooler.dense.weight", "pooler.dense.bias"):
         del tensors[name]
-    tensors |= {"qa_outputs.weight": numpy.zeros((2, 16), numpy.float32), "qa_outputs.bias": numpy.zeros(2, numpy.float32)}
+    tensors |= {
+        "qa_outputs.weight": numpy.zeros((2, 16), numpy.float32),
+        "qa_outputs.bias": numpy.zeros(2, numpy.float32),
+    }
     write_safetensors(other / "model.safetensors", tensors)
     done = deberta("inspect", "-m", sequence_model, "--diff", other)
     assert "the same encoder; the heads: sequence with 3 labels, span" in done.stderr
     tensors["deberta.embeddings.LayerNorm.bias"][0] += 1
     write_safetensors(other / "model.safetensors", tensors)
-    assert "encoders that differ in 1 tensor; the heads" in deberta("inspect", "-m", sequence_model, "--diff", other).stderr
+    assert (
+        "encoders that differ in 1 tensor; the heads"
+        in deberta("inspect", "-m", sequence_model, "--diff", other).stderr
+    )
     assert "the same encoder and the same head" in deberta("inspect", "-m", other, "--diff", other).stderr
 
 
 def test_a_model_without_a_head_says_what_can_be_done_with_it(deberta, sequence_model, tmp_path):
     model = shutil.copytree(sequence_model, tmp_path / "m")
-    write_safetensors(model / "model.safetensors", {k: v for k, v in tensors_of(model).items() if k.startswith("deberta.")})
+    write_safetensors(
+        model / "model.safetensors", {k: v for k, v in tensors_of(model).items() if k.startswith("deberta.")}
+    )
     for verb in ("classify", "ner", "fill", "detect"):
         done = deberta(verb, "-m", model, "[MASK] text")
         assert done.returncode == 1 and "none" in done.stderr and "embed" in done.stderr, (verb, done.stderr)

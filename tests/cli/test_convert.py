@@ -1,4 +1,5 @@
 """convert: what it writes, reports and refuses. What is left when it is interrupted: test_convert_stopped.py."""
+
 import json
 import shutil
 
@@ -12,7 +13,9 @@ from models import make_model, read_safetensors, write_safetensors
 @pytest.fixture
 def ids(tmp_path):
     values = numpy.array([[1, 20, 30, 40, 50, 2], [1, 60, 70, 2, 0, 0]], numpy.int32)
-    write_safetensors(tmp_path / "ids.safetensors", {"input_ids": values, "attention_mask": (values != 0).astype(numpy.int32)})
+    write_safetensors(
+        tmp_path / "ids.safetensors", {"input_ids": values, "attention_mask": (values != 0).astype(numpy.int32)}
+    )
     return tmp_path / "ids.safetensors"
 
 
@@ -30,7 +33,12 @@ def test_convert_writes_a_whole_model_directory(deberta, sequence_model, tmp_pat
     target = tmp_path / "a"
     done = deberta("convert", "-m", sequence_model, "--to", target, "--verify")
     assert done.returncode == 0 and "verified" in done.stderr and "the same hidden states and logits" in done.stderr
-    assert sorted(p.name for p in target.iterdir()) == ["config.json", "deberta.manifest.json", "model.safetensors", "spm.model"]
+    assert sorted(p.name for p in target.iterdir()) == [
+        "config.json",
+        "deberta.manifest.json",
+        "model.safetensors",
+        "spm.model",
+    ]
     assert (target / "spm.model").read_bytes() == (sequence_model / "spm.model").read_bytes()
     assert outputs(deberta, sequence_model, ids, tmp_path / "x") == outputs(deberta, target, ids, tmp_path / "y")
     checked = deberta("check", "--strict", "-m", target)
@@ -43,7 +51,13 @@ def test_convert_keeps_what_only_python_reads(deberta, sequence_model, tmp_path)
     model = tmp_path / "m"
     shutil.copytree(sequence_model, model)
     config = json.loads((model / "config.json").read_text())
-    odd = {"big": 10**30, "far": [float("inf"), -float("inf"), 1e-5], "half": "\ud800", "hidden_dropout_prob": "x", "pad_token_id": -1}
+    odd = {
+        "big": 10**30,
+        "far": [float("inf"), -float("inf"), 1e-5],
+        "half": "\ud800",
+        "hidden_dropout_prob": "x",
+        "pad_token_id": -1,
+    }
     text = json.dumps(config | odd | {"nan": float("nan")})
     (model / "config.json").write_text(text[:-1] + f', "big": {10**31}}}')
     done = deberta("convert", "-m", model, "--to", tmp_path / "a")
@@ -60,7 +74,11 @@ def test_convert_reports_what_changed_in_every_format(deberta, sequence_model, t
     tsv = deberta("convert", "-m", sequence_model, "--to", tmp_path / "b").stdout.splitlines()
     assert tsv[0] == "place\tchange\tdetail" and 'config.json\twritten\tpooler_hidden_act: "gelu" (was missing)' in tsv
     document = json.loads(deberta("convert", "-m", sequence_model, "--to", tmp_path / "c", "-f", "json").stdout)
-    assert {"place": "config.json", "change": "written", "detail": 'max_relative_positions: 512 (was missing)'} in document
+    assert {
+        "place": "config.json",
+        "change": "written",
+        "detail": "max_relative_positions: 512 (was missing)",
+    } in document
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
@@ -74,12 +92,19 @@ def test_a_narrower_type_is_verified_to_its_rounding(deberta, sequence_model, tm
 def test_shards_give_the_same_answers(deberta, sequence_model, tmp_path, ids):
     done = deberta("convert", "-m", sequence_model, "--to", tmp_path / "a", "--shard-size", "20k", "--verify")
     assert done.returncode == 0 and (tmp_path / "a/model.safetensors.index.json").exists(), done.stderr
-    assert outputs(deberta, sequence_model, ids, tmp_path / "x") == outputs(deberta, tmp_path / "a", ids, tmp_path / "y")
+    assert outputs(deberta, sequence_model, ids, tmp_path / "x") == outputs(
+        deberta, tmp_path / "a", ids, tmp_path / "y"
+    )
 
 
 def test_version_1_to_2_and_back_is_bitwise_with_the_same_answers(deberta, tmp_path, ids):
     model = make_v1_model(tmp_path / "m")
-    for source, target, layout in (("m", "v1", "v1"), ("v1", "v2", "v2"), ("v2", "back", "v1"), ("back", "v2again", "v2")):
+    for source, target, layout in (
+        ("m", "v1", "v1"),
+        ("v1", "v2", "v2"),
+        ("v2", "back", "v1"),
+        ("back", "v2again", "v2"),
+    ):
         done = deberta("convert", "-m", tmp_path / source, "--to", tmp_path / target, "--layout", layout, "--verify")
         assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "v1") == contents(tmp_path / "back")
@@ -101,22 +126,25 @@ def test_head_names_go_both_ways(deberta, language_model, tmp_path, ids):
     deberta("convert", "-m", tmp_path / "hf", "--to", tmp_path / "back", "--verify")
     deberta("convert", "-m", language_model, "--to", tmp_path / "a")
     assert (tmp_path / "back/model.safetensors").read_bytes() == (tmp_path / "a/model.safetensors").read_bytes()
-    assert outputs(deberta, language_model, ids, tmp_path / "x") == outputs(deberta, tmp_path / "hf", ids, tmp_path / "y")
+    assert outputs(deberta, language_model, ids, tmp_path / "x") == outputs(
+        deberta, tmp_path / "hf", ids, tmp_path / "y"
+    )
 
 
 def test_convert_refuses_what_would_lose_something(deberta, sequence_model, tmp_path):
     model = shutil.copytree(sequence_model, tmp_path / "m")
     before = contents(model)
     for words, code, message in (
-            ([], 2, "--output-dir: expected a new folder"),
-            (["--to", model], 2, "expected a folder outside the model"),
-            (["--to", model / "sub"], 2, "expected a folder outside the model"),
-            (["--to", tmp_path / "x/../m"], 2, "expected a folder outside the model"),
-            (["--to", tmp_path], 1, "expected a new or empty folder"),
-            (["--to", tmp_path / "absent/a"], 1, "cannot create"),
-            (["--to", tmp_path / "a", "--dtype", "fp8"], 2, "keep, fp32, bf16, fp16, int8"),
-            (["--to", tmp_path / "a", "--layout", "v3"], 2, "keep, v1, v2"),
-            (["--to", tmp_path / "a", "text"], 2, "")):
+        ([], 2, "--output-dir: expected a new folder"),
+        (["--to", model], 2, "expected a folder outside the model"),
+        (["--to", model / "sub"], 2, "expected a folder outside the model"),
+        (["--to", tmp_path / "x/../m"], 2, "expected a folder outside the model"),
+        (["--to", tmp_path], 1, "expected a new or empty folder"),
+        (["--to", tmp_path / "absent/a"], 1, "cannot create"),
+        (["--to", tmp_path / "a", "--dtype", "fp8"], 2, "keep, fp32, bf16, fp16, int8"),
+        (["--to", tmp_path / "a", "--layout", "v3"], 2, "keep, v1, v2"),
+        (["--to", tmp_path / "a", "text"], 2, ""),
+    ):
         (tmp_path / "x").mkdir(exist_ok=True)
         done = deberta("convert", "-m", model, *words)
         assert done.returncode == code and message in done.stderr and done.stdout == "", (words, done.stderr)
@@ -155,7 +183,11 @@ def test_a_pickle_is_never_run(deberta, sequence_model, tmp_path, ids, verb, is_
     (model / "model.safetensors").unlink()
     victim = tmp_path / "created"
     write_hostile_bin(model / "pytorch_model.bin", victim, is_zip)
-    words = {"classify": ["text"], "convert": ["--to", tmp_path / "a"], "forward": ["--ids", ids, "-o", tmp_path / "o"]}.get(verb, [])
+    words = {
+        "classify": ["text"],
+        "convert": ["--to", tmp_path / "a"],
+        "forward": ["--ids", ids, "-o", tmp_path / "o"],
+    }.get(verb, [])
     done = deberta(verb, "-m", model, *words)
     assert done.returncode == 1 and "pytorch_model.bin" in done.stdout + done.stderr
     assert not victim.exists() and not (tmp_path / "a").exists()

@@ -1,4 +1,5 @@
 """convert stopped at any moment: it leaves either the old state or the new one, and the next run is not confused."""
+
 import dataclasses
 import os
 import pathlib
@@ -25,6 +26,7 @@ def shim(tmp_path_factory):
 @dataclasses.dataclass
 class Job:
     """One conversion, and what it leaves when nothing stops it."""
+
     source: pathlib.Path
     place: pathlib.Path
     words: list
@@ -34,9 +36,16 @@ class Job:
     calls: int = 0
 
     def run(self, does="", call=0, target="a", report=""):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | environment_at(self.shim, Call(number=call), does, report)
-        return subprocess.run([BINARY, "convert", "-m", self.source, "--to", self.place / target, *self.words], env=environment, capture_output=True,
-                              text=True, timeout=HANG_SECONDS)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | environment_at(
+            self.shim, Call(number=call), does, report
+        )
+        return subprocess.run(
+            [BINARY, "convert", "-m", self.source, "--to", self.place / target, *self.words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+        )
 
     def learn(self):
         self.place.mkdir()

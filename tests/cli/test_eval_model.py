@@ -1,4 +1,5 @@
 """The verb eval with a model: heads, labels, bad rows, interruption."""
+
 import json
 import os
 import pty
@@ -31,11 +32,28 @@ def result(done, code=0):
 
 def test_the_answers_are_those_of_the_verb(deberta, pair_model, tmp_path):
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 40))
-    found = result(deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "-f", "json", "--write-predictions", tmp_path / "answers.tsv"))
-    lines = deberta("classify", "-m", pair_model, "-i", tmp_path / "dev.csv", "--input-field", "premise,hypothesis", "--no-header").stdout.splitlines()
+    found = result(
+        deberta(
+            "eval",
+            "--task",
+            "mnli",
+            "-m",
+            pair_model,
+            tmp_path / "dev.csv",
+            "-f",
+            "json",
+            "--write-predictions",
+            tmp_path / "answers.tsv",
+        )
+    )
+    lines = deberta(
+        "classify", "-m", pair_model, "-i", tmp_path / "dev.csv", "--input-field", "premise,hypothesis", "--no-header"
+    ).stdout.splitlines()
     labels = [line.split("\t")[0] for line in lines]
     assert len(set(labels)) > 1
-    assert (tmp_path / "answers.tsv").read_text() == "index\tprediction\n" + "".join(f"{i}\t{label}\n" for i, label in enumerate(labels))
+    assert (tmp_path / "answers.tsv").read_text() == "index\tprediction\n" + "".join(
+        f"{i}\t{label}\n" for i, label in enumerate(labels)
+    )
     assert found["metrics"]["accuracy"] == pytest.approx(labels.count("neutral") / 40)
 
 
@@ -45,7 +63,18 @@ def test_classes_are_matched_by_name_and_not_by_order(deberta, tmp_path):
         model = make_model(tmp_path / names[0], "sequence", labels=names)
         (tmp_path / "dev.csv").write_text(rows_of(["entailment"] * 30))
         answers = tmp_path / "answers.tsv"
-        deberta("eval", "--task", "mnli", "-m", model, tmp_path / "dev.csv", "--write-predictions", answers, "--bootstrap", "0")
+        deberta(
+            "eval",
+            "--task",
+            "mnli",
+            "-m",
+            model,
+            tmp_path / "dev.csv",
+            "--write-predictions",
+            answers,
+            "--bootstrap",
+            "0",
+        )
         accuracies.append([line.split("\t")[1] for line in answers.read_text().splitlines()[1:]])
     swap = {"entailment": "contradiction", "neutral": "neutral", "contradiction": "entailment"}
     assert accuracies[1] == accuracies[2] == [swap[name] for name in accuracies[0]], "the same weights, other names"
@@ -55,10 +84,24 @@ def test_a_mismatch_of_classes_shows_both_lists(deberta, pair_model, tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
     done = deberta("eval", "--task", "sst-2", "-m", pair_model, tmp_path / "dev.tsv")
     assert done.returncode == 1 and done.stdout == ""
-    assert ("expected a model with the classes 0, 1, got 3 classes: entailment, neutral, contradiction; give the "
-            "task's labels") in done.stderr
+    assert (
+        "expected a model with the classes 0, 1, got 3 classes: entailment, neutral, contradiction; give the "
+        "task's labels"
+    ) in done.stderr
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"]))
-    assert deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--label-map", "neutral,entailment,contradiction").returncode == 0
+    assert (
+        deberta(
+            "eval",
+            "--task",
+            "mnli",
+            "-m",
+            pair_model,
+            tmp_path / "dev.csv",
+            "--label-map",
+            "neutral,entailment,contradiction",
+        ).returncode
+        == 0
+    )
     scores = deberta("eval", "--task", "sts-b", "-m", pair_model, tmp_path / "dev.csv")
     assert scores.returncode == 1 and "expected a model with one score for sts-b, got 3 classes" in scores.stderr
 
@@ -74,7 +117,20 @@ def test_a_model_without_the_head_is_refused(deberta, pair_model, tmp_path, task
 def test_rows_that_cannot_be_answered_count_as_failed(deberta, pair_model, tmp_path):
     long = "a b c d e f g h " * 9
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 3) + f"{long},x y z,neutral\nshort\nx,y\n")
-    words = ("eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--max-tokens", "40", "--truncate", "error", "-f", "json")
+    words = (
+        "eval",
+        "--task",
+        "mnli",
+        "-m",
+        pair_model,
+        tmp_path / "dev.csv",
+        "--max-tokens",
+        "40",
+        "--truncate",
+        "error",
+        "-f",
+        "json",
+    )
     done = deberta(*words, "--on-bad-row", "report")
     found = result(done, code=1)
     assert (found["rows"], found["failed"]) == (6, 3)
@@ -95,7 +151,9 @@ def test_cut_rows_are_noted(deberta, pair_model, tmp_path):
 def test_a_file_without_labels_still_gives_predictions(deberta, pair_model, tmp_path):
     (tmp_path / "test.csv").write_text("premise,hypothesis\na,b\nc,d\n")
     answers = tmp_path / "answers.tsv"
-    done = deberta("eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv", "--write-predictions", answers, "-f", "json")
+    done = deberta(
+        "eval", "--task", "mnli", "-m", pair_model, tmp_path / "test.csv", "--write-predictions", answers, "-f", "json"
+    )
     found = result(done)
     assert len(answers.read_text().splitlines()) == 3
     assert found["metrics"] == {"accuracy": None}
@@ -105,12 +163,16 @@ def test_a_file_without_labels_still_gives_predictions(deberta, pair_model, tmp_
 
 
 def test_generic_tasks_have_the_models_labels(deberta, tmp_path):
-    model = make_model(tmp_path / "model", "sequence", labels=("ham", "spam"), problem_type="multi_label_classification")
+    model = make_model(
+        tmp_path / "model", "sequence", labels=("ham", "spam"), problem_type="multi_label_classification"
+    )
     (tmp_path / "dev.csv").write_text("text,label\na,ham\nb,eggs\n")
     done = deberta("eval", "--task", "classification", "-m", model, tmp_path / "dev.csv")
     assert done.returncode == 1 and 'label: expected one of ham, spam, got "eggs"' in done.stderr
     (tmp_path / "dev.jsonl").write_text('{"text": "a", "labels": ["ham"]}\n{"text": "b", "labels": []}\n')
-    assert set(result(deberta("eval", "--task", "multi-label", "-m", model, tmp_path / "dev.jsonl", "-f", "json"))["metrics"]) == {"f1_micro", "f1_macro", "accuracy"}
+    assert set(
+        result(deberta("eval", "--task", "multi-label", "-m", model, tmp_path / "dev.jsonl", "-f", "json"))["metrics"]
+    ) == {"f1_micro", "f1_macro", "accuracy"}
 
 
 def test_tags_of_another_set_are_refused(deberta, tmp_path):
@@ -119,7 +181,9 @@ def test_tags_of_another_set_are_refused(deberta, tmp_path):
     done = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt")
     assert done.returncode == 1
     assert "none of the model's tags O, B-DRUG, I-DRUG is in the files, which have B-PER" in done.stderr
-    mapped = deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.txt", "--label-map", "O,B-PER,I-PER", "-f", "json")
+    mapped = deberta(
+        "eval", "--task", "ner", "-m", model, tmp_path / "valid.txt", "--label-map", "O,B-PER,I-PER", "-f", "json"
+    )
     assert "f1/PER" in result(mapped)["metrics"]
 
 
@@ -127,7 +191,20 @@ def test_ner_answers_are_those_of_the_verb(deberta, tmp_path):
     model = make_model(tmp_path / "model", "token", labels=("O", "B-PER", "I-PER"))
     sentences = "".join("".join(f"word{i * k} O\n" for k in range(1, 6)) + "\n" for i in range(9))
     (tmp_path / "valid.conll").write_text(sentences)
-    result(deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.conll", "--write-predictions", tmp_path / "answers.txt", "-f", "json"))
+    result(
+        deberta(
+            "eval",
+            "--task",
+            "ner",
+            "-m",
+            model,
+            tmp_path / "valid.conll",
+            "--write-predictions",
+            tmp_path / "answers.txt",
+            "-f",
+            "json",
+        )
+    )
     verb = deberta("ner", "-m", model, "-i", tmp_path / "valid.conll", "-f", "conll", "--no-header").stdout
     written = (tmp_path / "answers.txt").read_text()
     assert "I-PER" in written and written.split() == verb.split()
@@ -136,18 +213,46 @@ def test_ner_answers_are_those_of_the_verb(deberta, tmp_path):
 def test_sentences_of_a_document_are_seen_together_as_many_as_fit(deberta, tmp_path):
     model = make_model(tmp_path / "model", "token", labels=("O", "B-PER", "I-PER"))
     sentences = ["Ada B-PER\nLovelace I-PER\n", "met O\nBob B-PER\n", "in O\nParis O\nand O\nRome O\n"]
-    forms = {"apart": "".join(sentence + "\n" for sentence in sentences),
-             "one document": "-DOCSTART- O\n\n" + "".join(sentence + "\n" for sentence in sentences),
-             "two documents": sentences[0] + "\n" + sentences[1] + "\n-DOCSTART- O\n\n" + sentences[2] + "\n",
-             "joined": "".join(sentences) + "\n", "first two joined": sentences[0] + sentences[1] + "\n" + sentences[2] + "\n"}
+    forms = {
+        "apart": "".join(sentence + "\n" for sentence in sentences),
+        "one document": "-DOCSTART- O\n\n" + "".join(sentence + "\n" for sentence in sentences),
+        "two documents": sentences[0] + "\n" + sentences[1] + "\n-DOCSTART- O\n\n" + sentences[2] + "\n",
+        "joined": "".join(sentences) + "\n",
+        "first two joined": sentences[0] + sentences[1] + "\n" + sentences[2] + "\n",
+    }
 
     def tags(form, *words):
         (tmp_path / "valid.conll").write_text(forms[form])
-        result(deberta("eval", "--task", "ner", "-m", model, tmp_path / "valid.conll", "--write-predictions", tmp_path / "answers.txt", "-f", "json", *words))
+        result(
+            deberta(
+                "eval",
+                "--task",
+                "ner",
+                "-m",
+                model,
+                tmp_path / "valid.conll",
+                "--write-predictions",
+                tmp_path / "answers.txt",
+                "-f",
+                "json",
+                *words,
+            )
+        )
         return [line.split()[-1] for line in (tmp_path / "answers.txt").read_text().splitlines() if line]
 
-    pieces = [len(deberta("tokenize", "-m", model, "--no-special", "--no-header", " ".join(line.split()[0] for line in sentence.splitlines())).stdout.splitlines())
-              for sentence in sentences]
+    pieces = [
+        len(
+            deberta(
+                "tokenize",
+                "-m",
+                model,
+                "--no-special",
+                "--no-header",
+                " ".join(line.split()[0] for line in sentence.splitlines()),
+            ).stdout.splitlines()
+        )
+        for sentence in sentences
+    ]
     assert tags("one document", "--merge-sentences") == tags("joined") != tags("apart")
     assert tags("two documents", "--merge-sentences") == tags("first two joined")
     fit = ("--max-tokens", str(pieces[0] + pieces[1] + 2), "--truncate", "error")
@@ -165,7 +270,12 @@ def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language
         ids = ids_of(text)
         hidden = numpy.array([ids[:1] + [mask] * (len(ids) - 2) + ids[-1:]], numpy.int32)
         write_safetensors(tmp_path / "in", {"input_ids": hidden})
-        assert deberta("forward", "-m", language_model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out").returncode == 0
+        assert (
+            deberta(
+                "forward", "-m", language_model, "--ids", tmp_path / "in", "--layers", "none", "-o", tmp_path / "out"
+            ).returncode
+            == 0
+        )
         logits = read_safetensors(tmp_path / "out")["logits"][0].astype(numpy.float64)
         probabilities = logits - numpy.log(numpy.exp(logits).sum(-1, keepdims=True))
         logs += [probabilities[i + 1, piece] for i, piece in enumerate(ids[1:-1])]
@@ -181,10 +291,34 @@ def test_masked_pieces_have_the_probabilities_of_a_forward_run(deberta, language
 
 def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):
     model = make_model(tmp_path / "model", "span")
-    questions = [{"id": str(i), "question": f"Who {i} ?", "answers": [{"text": "cat", "answer_start": 4}] if i % 2 else [], "is_impossible": i % 2 == 0} for i in range(20)]
-    document = {"version": "v2.0", "data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat .", "qas": questions}]}]}
+    questions = [
+        {
+            "id": str(i),
+            "question": f"Who {i} ?",
+            "answers": [{"text": "cat", "answer_start": 4}] if i % 2 else [],
+            "is_impossible": i % 2 == 0,
+        }
+        for i in range(20)
+    ]
+    document = {
+        "version": "v2.0",
+        "data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat .", "qas": questions}]}],
+    }
     (tmp_path / "dev.json").write_text(json.dumps(document))
-    words = ("eval", "--task", "squad2", "-m", model, tmp_path / "dev.json", "-f", "json", "--bootstrap", "0", "--write-predictions", tmp_path / "answers.json")
+    words = (
+        "eval",
+        "--task",
+        "squad2",
+        "-m",
+        model,
+        tmp_path / "dev.json",
+        "-f",
+        "json",
+        "--bootstrap",
+        "0",
+        "--write-predictions",
+        tmp_path / "answers.json",
+    )
     metrics = result(deberta(*words))["metrics"]
     assert metrics["total"] == 20 and metrics["best_f1"] >= metrics["f1"]
     answers = json.loads((tmp_path / "answers.json").read_text())
@@ -198,8 +332,12 @@ def test_squad2_finds_its_threshold_on_the_logits(deberta, tmp_path):
 def test_a_terminal_sees_progress_and_ctrl_c_ends_the_run(pair_model, tmp_path):
     (tmp_path / "dev.csv").write_text(rows_of(["neutral"] * 200000))
     leader, follower = pty.openpty()
-    run = subprocess.Popen([BINARY, "eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--output-dir", tmp_path / "out"],
-                           stdout=subprocess.PIPE, stderr=follower, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    run = subprocess.Popen(
+        [BINARY, "eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--output-dir", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    )
     os.close(follower)
     shown = b""
     begin = time.monotonic()
@@ -220,13 +358,17 @@ def test_a_pipe_sees_no_progress(deberta, pair_model, tmp_path):
 
 def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
     model = make_model(tmp_path / "model", "sequence", labels=("NEGATIVE", "POSITIVE"))
-    (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(300)) + "text,negative\n")
+    (tmp_path / "dev.csv").write_text(
+        "text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(300)) + "text,negative\n"
+    )
     words = ("eval", "--task", "classification", "-m", model, "dev.csv", "-f", "json", "--bootstrap", "0")
     done = deberta(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == ('dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; the same holds for 300 of 301 rows, '
-                           'whose labels are 0 (150), 1 (150), negative (1); '
-                           "give the file's names for the model's classes NEGATIVE, POSITIVE, in this order, with --label-map\n")
+    assert done.stderr == (
+        'dev.csv:2: label: expected one of NEGATIVE, POSITIVE, got "0"; the same holds for 300 of 301 rows, '
+        "whose labels are 0 (150), 1 (150), negative (1); "
+        "give the file's names for the model's classes NEGATIVE, POSITIVE, in this order, with --label-map\n"
+    )
     (tmp_path / "dev.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(30)))
     assert result(deberta(*words, "--label-map", "0,1", cwd=tmp_path))["rows"] == 30
     # A label -1 is no missing one where the map has it.
@@ -237,34 +379,93 @@ def test_labels_that_the_model_does_not_have_ask_for_a_map(deberta, tmp_path):
 def test_the_settings_of_squad_and_ner_are_options_and_reported(deberta, tmp_path):
     model = make_model(tmp_path / "span", "span")
     qas = [{"id": str(i), "question": f"Who {i} ?", "answers": [{"text": "cat", "answer_start": 4}]} for i in range(12)]
-    (tmp_path / "dev.json").write_text(json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat " * 9, "qas": qas}]}]}))
-    words = ("eval", "--task", "squad", "-m", model, "dev.json", "-f", "json", "--bootstrap", "0", "--write-predictions", "answers.json")
+    (tmp_path / "dev.json").write_text(
+        json.dumps({"data": [{"title": "", "paragraphs": [{"context": "The cat sat on the mat " * 9, "qas": qas}]}]})
+    )
+    words = (
+        "eval",
+        "--task",
+        "squad",
+        "-m",
+        model,
+        "dev.json",
+        "-f",
+        "json",
+        "--bootstrap",
+        "0",
+        "--write-predictions",
+        "answers.json",
+    )
     own = deberta(*words, cwd=tmp_path)
-    settings = {"max-tokens": 384, "doc-stride": 128, "max-question-len": 64, "max-answer-len": 30, "align": "tokens", "n-best": "all spans"}
+    settings = {
+        "max-tokens": 384,
+        "doc-stride": 128,
+        "max-question-len": 64,
+        "max-answer-len": 30,
+        "align": "tokens",
+        "n-best": "all spans",
+    }
     assert result(own)["settings"] == settings
-    assert own.stderr == ("note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, "
-                          "n-best all spans\n")
+    assert own.stderr == (
+        "note: settings: max-tokens 384, doc-stride 128, max-question-len 64, max-answer-len 30, align tokens, "
+        "n-best all spans\n"
+    )
     answers = (tmp_path / "answers.json").read_text()
-    given = ("--max-tokens", "384", "--stride", "128", "--max-question-len", "64", "--max-answer-len", "30", "--align", "tokens")
+    given = (
+        "--max-tokens",
+        "384",
+        "--stride",
+        "128",
+        "--max-question-len",
+        "64",
+        "--max-answer-len",
+        "30",
+        "--align",
+        "tokens",
+    )
     assert deberta(*words, *given, cwd=tmp_path).stdout == own.stdout
     assert (tmp_path / "answers.json").read_text() == answers
     pieces = {}
     for longest in (1, 30):
         deberta(*words, "--max-answer-len", longest, cwd=tmp_path)
         texts = json.loads((tmp_path / "answers.json").read_text()).values()
-        pieces[longest] = max(len(json.loads(deberta("tokenize", "-m", model, "--no-special", "-f", "jsonl", text).stdout)["ids"]) for text in texts)
+        pieces[longest] = max(
+            len(json.loads(deberta("tokenize", "-m", model, "--no-special", "-f", "jsonl", text).stdout)["ids"])
+            for text in texts
+        )
     assert pieces[1] == 1 < pieces[30] <= 30
     deberta(*words, "--align", "words", cwd=tmp_path)
-    assert all(set(text.split()) <= {"The", "cat", "sat", "on", "the", "mat"} for text in json.loads((tmp_path / "answers.json").read_text()).values())
+    assert all(
+        set(text.split()) <= {"The", "cat", "sat", "on", "the", "mat"}
+        for text in json.loads((tmp_path / "answers.json").read_text()).values()
+    )
 
     model = make_model(tmp_path / "ner", "token", labels=("O", "B-PER", "I-PER"))
-    (tmp_path / "valid.txt").write_text("".join("".join(f"wordly{i * k}s O\n" for k in range(1, 6)) + "\n" for i in range(9)))
-    words = ("eval", "--task", "ner", "-m", model, "valid.txt", "-f", "json", "--bootstrap", "0", "--write-predictions", "answers.txt")
+    (tmp_path / "valid.txt").write_text(
+        "".join("".join(f"wordly{i * k}s O\n" for k in range(1, 6)) + "\n" for i in range(9))
+    )
+    words = (
+        "eval",
+        "--task",
+        "ner",
+        "-m",
+        model,
+        "valid.txt",
+        "-f",
+        "json",
+        "--bootstrap",
+        "0",
+        "--write-predictions",
+        "answers.txt",
+    )
     first = deberta(*words, cwd=tmp_path)
     assert result(first)["settings"] == {"word-label": "first", "max-tokens": 512, "sentences": "each by itself"}
     assert first.stderr.splitlines()[-1] == "note: settings: word-label first, max-tokens 512, sentences each by itself"
     by_first = (tmp_path / "answers.txt").read_text()
-    assert result(deberta(*words, "--word-label", "most_confident", cwd=tmp_path))["settings"]["word-label"] == "most_confident"
+    assert (
+        result(deberta(*words, "--word-label", "most_confident", cwd=tmp_path))["settings"]["word-label"]
+        == "most_confident"
+    )
     assert (tmp_path / "answers.txt").read_text() != by_first
 
 

@@ -1,4 +1,5 @@
 """eval of the small trained checkpoints of the shared folder gives the recorded figures."""
+
 import json
 import lzma
 
@@ -13,12 +14,23 @@ def evaluation(deberta, *words):
 
 def test_eval_of_sst2_gives_the_recorded_accuracy(deberta, trained, shared, tmp_path):
     model, expected = trained("nano-sst2")
-    found = evaluation(deberta, "--task", "sst-2", "-m", model, shared("data/glue/SST-2/dev.tsv.xz"), "--write-predictions", tmp_path / "answers.tsv")
+    found = evaluation(
+        deberta,
+        "--task",
+        "sst-2",
+        "-m",
+        model,
+        shared("data/glue/SST-2/dev.tsv.xz"),
+        "--write-predictions",
+        tmp_path / "answers.tsv",
+    )
     assert (found["rows"], found["failed"]) == (expected["rows"], 0)
     assert found["metrics"] == {"accuracy": expected["correct"] / expected["rows"]}
     low, high = found["intervals"]["accuracy"]
     assert low < found["metrics"]["accuracy"] < high
-    again = evaluation(deberta, "--task", "sst-2", shared("data/glue/SST-2/dev.tsv.xz"), "--predictions", tmp_path / "answers.tsv")
+    again = evaluation(
+        deberta, "--task", "sst-2", shared("data/glue/SST-2/dev.tsv.xz"), "--predictions", tmp_path / "answers.tsv"
+    )
     assert again["metrics"] == found["metrics"] and again["intervals"] == found["intervals"]
 
 
@@ -52,17 +64,28 @@ def test_eval_of_squad_gives_the_recorded_figures(deberta, trained, shared, tmp_
     assert abs(found["metrics"]["exact_match"] - 400 / 106) < 1e-9
 
 
-def test_eval_of_masked_words_with_and_without_the_decoder_agrees_with_the_recorded_shares(deberta, trained, shared, tmp_path):
+def test_eval_of_masked_words_with_and_without_the_decoder_agrees_with_the_recorded_shares(
+    deberta, trained, shared, tmp_path
+):
     """accuracy.json was counted on other positions, which it does not name: the shares lie within three standard errors
     of it. Ours are exact."""
     model, _ = trained("nano-emd")
     recorded = json.loads((model / "accuracy.json").read_text())
     with lzma.open(shared("data/corpus/wiki6640.txt.xz"), "rt", encoding="utf-8") as file:
         lines = [line[:400] for line in file.read(3000000).splitlines() if len(line) > 200]
-    (tmp_path / "lines.txt").write_text("\n".join(lines[::len(lines) // 150][:150]) + "\n", encoding="utf-8")
-    for decoder, key, right in (("on", "masked_accuracy_with_decoder", RIGHT_WITH_DECODER), ("off", "masked_accuracy_plain_head", RIGHT_WITHOUT)):
+    (tmp_path / "lines.txt").write_text("\n".join(lines[:: len(lines) // 150][:150]) + "\n", encoding="utf-8")
+    for decoder, key, right in (
+        ("on", "masked_accuracy_with_decoder", RIGHT_WITH_DECODER),
+        ("off", "masked_accuracy_plain_head", RIGHT_WITHOUT),
+    ):
         metrics = evaluation(deberta, "--task", "mlm", "-m", model, tmp_path / "lines.txt", "--emd", decoder)["metrics"]
-        assert (metrics["masked_pieces"], round(metrics["accuracy"] * metrics["masked_pieces"])) == (MASKED_PIECES, right)
+        assert (metrics["masked_pieces"], round(metrics["accuracy"] * metrics["masked_pieces"])) == (
+            MASKED_PIECES,
+            right,
+        )
         variance = recorded[key] * (1 - recorded[key])
-        assert abs(metrics["accuracy"] - recorded[key]) < 3 * (variance / recorded["positions"] + variance / MASKED_PIECES) ** 0.5
+        assert (
+            abs(metrics["accuracy"] - recorded[key])
+            < 3 * (variance / recorded["positions"] + variance / MASKED_PIECES) ** 0.5
+        )
     assert RIGHT_WITH_DECODER > RIGHT_WITHOUT

@@ -1,4 +1,5 @@
 """-m NAME from outside: the built-in model, the hub cache, the message when there is none."""
+
 import json
 import os
 import shutil
@@ -36,8 +37,10 @@ GIVE_ONE = "--model: expected a model directory, got none; give -m DIR or set DE
 def test_without_a_model_the_places_are_named(deberta, no_models):
     done = deberta("classify", TEXT, environment=no_models)
     assert done.returncode == 2 and done.stdout == ""
-    assert (f"{GIVE_ONE} (builtin:sentiment: no such built-in model; looked in "
-            f"{no_models['DEBERTA_DATA_DIR']}/models; no models there)") in done.stderr
+    assert (
+        f"{GIVE_ONE} (builtin:sentiment: no such built-in model; looked in "
+        f"{no_models['DEBERTA_DATA_DIR']}/models; no models there)"
+    ) in done.stderr
 
 
 @pytest.fixture
@@ -61,7 +64,9 @@ def test_the_built_in_model_that_fits_answers_without_dash_m(deberta, built_in, 
     assert done.returncode == 1 and "did you mean builtin:sentiment?" in done.stderr
     done = deberta("embed", TEXT, environment=built_in)
     assert done.stdout == deberta("embed", "-m", sequence_model, TEXT).stdout and "builtin:detect" in done.stderr
-    assert deberta("tokenize", TEXT, environment=built_in).stdout == deberta("tokenize", "-m", sequence_model, TEXT).stdout
+    assert (
+        deberta("tokenize", TEXT, environment=built_in).stdout == deberta("tokenize", "-m", sequence_model, TEXT).stdout
+    )
 
 
 def test_eval_takes_the_built_in_model_of_the_task(deberta, built_in, sequence_model, tmp_path):
@@ -74,8 +79,17 @@ def test_eval_takes_the_built_in_model_of_the_task(deberta, built_in, sequence_m
     assert "no built-in model fits eval --task cola; there are builtin:detect, builtin:sentiment" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["qa", "Who?", "She did."], ["choose", "It rained.", "What was wet?", "street", "sun"], ["rerank", "a", "b"],
-                                   ["inspect"], ["check"], ["convert", "--to", "elsewhere"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["qa", "Who?", "She did."],
+        ["choose", "It rained.", "What was wet?", "street", "sun"],
+        ["rerank", "a", "b"],
+        ["inspect"],
+        ["check"],
+        ["convert", "--to", "elsewhere"],
+    ],
+)
 def test_a_verb_without_a_built_in_model_says_which_there_are(deberta, built_in, words):
     done = deberta(*words, environment=built_in)
     assert done.returncode == 2 and done.stdout == ""
@@ -93,13 +107,20 @@ def test_a_damaged_built_in_model_is_named(deberta, built_in, tmp_path):
 def test_every_verb_takes_a_name_of_the_hub_cache(deberta, no_models, sequence_model, tmp_path):
     cache = tmp_path / "hf/hub"
     snapshot = add_to_cache(cache, "some-org/some-model", sequence_model)
-    environment = {"DEBERTA_DATA_DIR": no_models["DEBERTA_DATA_DIR"], "HF_HOME": str(tmp_path / "hf"), "HF_HUB_CACHE": ""}
+    environment = {
+        "DEBERTA_DATA_DIR": no_models["DEBERTA_DATA_DIR"],
+        "HF_HOME": str(tmp_path / "hf"),
+        "HF_HUB_CACHE": "",
+    }
     name = "some-org/some-model"
     for words in (["classify", TEXT], ["tokenize", TEXT], ["inspect"], ["embed", TEXT]):
         done = deberta(words[0], "-m", name, *words[1:], environment=environment)
         assert done.returncode == 0 and done.stdout == deberta(words[0], "-m", sequence_model, *words[1:]).stdout != ""
     assert deberta("classify", "-m", f"{name}@{COMMIT}", TEXT, environment=environment).returncode == 0
-    assert "same encoder and the same head" in deberta("inspect", "-m", sequence_model, "--diff", name, environment=environment).stderr
+    assert (
+        "same encoder and the same head"
+        in deberta("inspect", "-m", sequence_model, "--diff", name, environment=environment).stderr
+    )
     assert deberta("check", "-m", name, environment=environment).returncode == 0
     assert deberta("convert", "-m", name, "--to", tmp_path / "copy", environment=environment).returncode == 0
     info = json.loads(deberta("info", "--format", "jsonl", environment=environment).stdout)

@@ -1,4 +1,5 @@
 """docs/formats.md names the columns of every verb that prints a table, as they are."""
+
 import re
 
 import pytest
@@ -6,11 +7,28 @@ import pytest
 from models import ROOT, make_model
 
 PAGE = (ROOT / "docs/formats.md").read_text()
-ROWS = {found[1]: found[2] for found in re.finditer(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE.split("## Output")[1].split("## Metrics")[0], re.M)}
-WORDS = {"classify": ("sequence", ["a text"]), "nli": ("nli", ["a", "b"]), "zero-shot": ("nli", ["--labels", "x,y", "--multi-label", "a text"]), "ner": ("token", ["a text"]),
-         "qa": ("span", ["who ?", "a text here"]), "choose": ("score", ["a", "b", "c", "d"]), "rerank": ("score", ["a", "b", "c"]), "fill": ("lm", ["a [MASK]"]), "score": ("lm", ["a text"]),
-         "detect": ("rtd", ["a text"]), "embed": ("sequence", ["a text"]), "analyze": ("sequence", ["a text"]), "tokenize": ("sequence", ["a text"]), "inspect": ("sequence", []),
-         "check": ("sequence", []), "info": ("sequence", [])}
+ROWS = {
+    found[1]: found[2]
+    for found in re.finditer(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE.split("## Output")[1].split("## Metrics")[0], re.M)
+}
+WORDS = {
+    "classify": ("sequence", ["a text"]),
+    "nli": ("nli", ["a", "b"]),
+    "zero-shot": ("nli", ["--labels", "x,y", "--multi-label", "a text"]),
+    "ner": ("token", ["a text"]),
+    "qa": ("span", ["who ?", "a text here"]),
+    "choose": ("score", ["a", "b", "c", "d"]),
+    "rerank": ("score", ["a", "b", "c"]),
+    "fill": ("lm", ["a [MASK]"]),
+    "score": ("lm", ["a text"]),
+    "detect": ("rtd", ["a text"]),
+    "embed": ("sequence", ["a text"]),
+    "analyze": ("sequence", ["a text"]),
+    "tokenize": ("sequence", ["a text"]),
+    "inspect": ("sequence", []),
+    "check": ("sequence", []),
+    "info": ("sequence", []),
+}
 ADDED = {"row", "note"}
 
 
@@ -18,13 +36,20 @@ ADDED = {"row", "note"}
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     made = {head: make_model(folder / head, head) for head in ("sequence", "token", "span", "lm", "rtd")}
-    return made | {"nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")), "score": make_model(folder / "score", "sequence", labels=("score",))}
+    return made | {
+        "nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")),
+        "score": make_model(folder / "score", "sequence", labels=("score",)),
+    }
 
 
 def test_every_verb_that_prints_a_table_has_a_row(deberta):
     overview = deberta("help").stdout
     verbs = re.findall(r"^  ([a-z-]+) +\S", overview.split("verbs:")[1].split("examples:")[0], re.M)
-    printing = {verb for verb in verbs if verb != "train-tokenizer" and re.search(r"^  -f, --format", deberta("help", verb).stdout, re.M)}
+    printing = {
+        verb
+        for verb in verbs
+        if verb != "train-tokenizer" and re.search(r"^  -f, --format", deberta("help", verb).stdout, re.M)
+    }
     assert printing == set(ROWS) and printing - {"eval", "convert", "bench"} == set(WORDS)
 
 

@@ -1,4 +1,5 @@
 """forward, inspect and check on tiny models."""
+
 import json
 
 import numpy
@@ -42,16 +43,24 @@ def test_texts_become_arrays_and_their_outputs(deberta, sequence_model, tmp_path
     told = deberta("tokenize", "-m", sequence_model, *pair, *texts, "-o", tmp_path / "ids.safetensors")
     assert told.returncode == 0 and told.stdout == "" and "input_ids [" in told.stderr, told.stderr
     arrays = read_safetensors(tmp_path / "ids.safetensors")
-    encoded = [json.loads(line) for line in deberta("tokenize", "-m", sequence_model, *pair, *texts, "-f", "jsonl").stdout.splitlines()]
+    encoded = [
+        json.loads(line)
+        for line in deberta("tokenize", "-m", sequence_model, *pair, *texts, "-f", "jsonl").stdout.splitlines()
+    ]
     assert arrays["input_ids"].dtype == numpy.int64
     assert arrays["input_ids"].shape == (len(encoded), max(len(one["ids"]) for one in encoded))
     for i, one in enumerate(encoded):
         assert arrays["input_ids"][i][arrays["attention_mask"][i] == 1].tolist() == one["ids"]
         assert arrays["attention_mask"][i].sum() == len(one["ids"])
-        assert arrays["token_type_ids"][i][:len(one["ids"])].tolist() == one.get("type_ids", [0] * len(one["ids"]))
+        assert arrays["token_type_ids"][i][: len(one["ids"])].tolist() == one.get("type_ids", [0] * len(one["ids"]))
     done = deberta("forward", "-m", sequence_model, *pair, *texts, "-o", out)
     assert done.returncode == 0, done.stderr
-    assert deberta("forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", tmp_path / "by-ids").returncode == 0
+    assert (
+        deberta(
+            "forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", tmp_path / "by-ids"
+        ).returncode
+        == 0
+    )
     got, by_ids = read_safetensors(out), read_safetensors(tmp_path / "by-ids")
     assert set(got) - set(by_ids) == set(arrays) and all(numpy.array_equal(got[name], arrays[name]) for name in arrays)
     assert all(numpy.array_equal(got[name], by_ids[name]) for name in by_ids)
@@ -74,14 +83,35 @@ def test_arrays_tell_what_was_cut_and_skip_nothing(deberta, sequence_model, tmp_
 
 
 def test_rows_that_cannot_be_read_leave_no_arrays(deberta, sequence_model, tmp_path):
-    done = deberta("tokenize", "-m", sequence_model, "--input-format", "jsonl", "-o", tmp_path / "ids.safetensors", stdin='{"text": "a"}\n{}\n')
+    done = deberta(
+        "tokenize",
+        "-m",
+        sequence_model,
+        "--input-format",
+        "jsonl",
+        "-o",
+        tmp_path / "ids.safetensors",
+        stdin='{"text": "a"}\n{}\n',
+    )
     assert done.returncode == 1 and "standard input:2" in done.stderr and not (tmp_path / "ids.safetensors").exists()
 
 
 def test_forward_takes_a_mask_from_another_file_and_chosen_layers(deberta, sequence_model, tmp_path, ids_file):
     path, ids, _mask = ids_file
     write_safetensors(tmp_path / "mask.safetensors", {"attention_mask": (ids != 0).astype(numpy.int32)})
-    deberta("forward", "-m", sequence_model, "--ids", path, "--mask", tmp_path / "mask.safetensors", "--layers", "1", "-o", tmp_path / "a")
+    deberta(
+        "forward",
+        "-m",
+        sequence_model,
+        "--ids",
+        path,
+        "--mask",
+        tmp_path / "mask.safetensors",
+        "--layers",
+        "1",
+        "-o",
+        tmp_path / "a",
+    )
     got = read_safetensors(tmp_path / "a")
     assert set(got) == {"hidden.1", "pooled", "logits"} and got["hidden.1"][0, 2].any()
 
@@ -91,13 +121,22 @@ def test_forward_takes_a_mask_for_each_query_and_given_relative_positions(debert
     deberta("forward", "-m", sequence_model, "--ids", path, "-o", tmp_path / "expected")
     # below half of the 32 buckets, each distance has a bucket of its own
     distances = numpy.arange(6)[:, None] - numpy.arange(6)[None]
-    write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask[:, :, None] * mask[:, None, :],
-                                        "relative_buckets": distances.astype(numpy.int64)})
+    write_safetensors(
+        tmp_path / "in",
+        {
+            "input_ids": ids,
+            "attention_mask": mask[:, :, None] * mask[:, None, :],
+            "relative_buckets": distances.astype(numpy.int64),
+        },
+    )
     done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     expected, got = read_safetensors(tmp_path / "expected"), read_safetensors(tmp_path / "out")
     assert numpy.array_equal(got["hidden.2"][mask == 1], expected["hidden.2"][mask == 1])
-    write_safetensors(tmp_path / "in", {"input_ids": ids, "attention_mask": mask, "relative_buckets": numpy.zeros((6, 6), numpy.int64)})
+    write_safetensors(
+        tmp_path / "in",
+        {"input_ids": ids, "attention_mask": mask, "relative_buckets": numpy.zeros((6, 6), numpy.int64)},
+    )
     deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
     assert numpy.abs(read_safetensors(tmp_path / "out")["hidden.2"] - expected["hidden.2"]).max() > 1e-2
 
@@ -111,16 +150,31 @@ def test_forward_gives_the_rows_of_padding_only_as_transformers(deberta, sequenc
     assert numpy.array_equal(*both)
 
 
-@pytest.mark.parametrize("tensors, message", [
-    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 3, 2), numpy.int32)}, "attention_mask: expected shape [1, 3, 3], got"),
-    ({"input_ids": numpy.ones((1, 3), numpy.int32), "relative_buckets": numpy.ones((1, 3), numpy.int32)}, "relative_buckets: expected shape [3, 3], got"),
-    ({"other": numpy.zeros((1, 2), numpy.int32)}, "no tensor input_ids"),
-    ({"input_ids": numpy.zeros(3, numpy.int32)}, "input_ids: expected shape [B, L], got [3]"),
-    ({"input_ids": numpy.zeros((1, 3), numpy.float32)}, "input_ids"),
-    ({"input_ids": numpy.full((1, 3), 99999, numpy.int32)}, "99999"),
-    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 2), numpy.int32)}, "attention_mask: expected shape"),
-    ({"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.full((1, 3), 2, numpy.int32)}, "expected 0 or 1, got 2"),
-])
+@pytest.mark.parametrize(
+    "tensors, message",
+    [
+        (
+            {"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 3, 2), numpy.int32)},
+            "attention_mask: expected shape [1, 3, 3], got",
+        ),
+        (
+            {"input_ids": numpy.ones((1, 3), numpy.int32), "relative_buckets": numpy.ones((1, 3), numpy.int32)},
+            "relative_buckets: expected shape [3, 3], got",
+        ),
+        ({"other": numpy.zeros((1, 2), numpy.int32)}, "no tensor input_ids"),
+        ({"input_ids": numpy.zeros(3, numpy.int32)}, "input_ids: expected shape [B, L], got [3]"),
+        ({"input_ids": numpy.zeros((1, 3), numpy.float32)}, "input_ids"),
+        ({"input_ids": numpy.full((1, 3), 99999, numpy.int32)}, "99999"),
+        (
+            {"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.ones((1, 2), numpy.int32)},
+            "attention_mask: expected shape",
+        ),
+        (
+            {"input_ids": numpy.ones((1, 3), numpy.int32), "attention_mask": numpy.full((1, 3), 2, numpy.int32)},
+            "expected 0 or 1, got 2",
+        ),
+    ],
+)
 def test_forward_refuses_wrong_inputs(deberta, sequence_model, tmp_path, tensors, message):
     write_safetensors(tmp_path / "in", tensors)
     done = deberta("forward", "-m", sequence_model, "--ids", tmp_path / "in", "-o", tmp_path / "out")
@@ -128,7 +182,10 @@ def test_forward_refuses_wrong_inputs(deberta, sequence_model, tmp_path, tensors
 
 
 def test_inspect_lists_tensors_with_statistics(deberta, sequence_model):
-    rows = [json.loads(line) for line in deberta("inspect", "-m", sequence_model, "--stats", "-f", "jsonl").stdout.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in deberta("inspect", "-m", sequence_model, "--stats", "-f", "jsonl").stdout.splitlines()
+    ]
     row = next(r for r in rows if r["name"] == "classifier.weight")
     assert row["dtype"] == "F32" and row["shape"] == "[3, 16]" and row["bytes"] == 192 and row["not_finite"] == 0
     assert row["min"] <= row["mean"] <= row["max"]

@@ -1,5 +1,6 @@
 """No output takes the place of what the run reads: every verb, every option that names an output, every one that names
 an input; and what a table says is read back from it."""
+
 import json
 import os
 import pathlib
@@ -18,7 +19,14 @@ FILE = re.compile(r"(?:-\w, )?--([\w-]+) (FILE|DIR)$", re.M)
 
 
 def run(*words, **more):
-    return subprocess.run([BINARY, *map(str, words)], capture_output=True, encoding="utf-8", env=CLEAN, timeout=HANG_SECONDS, **{"stdin": subprocess.DEVNULL, **more})
+    return subprocess.run(
+        [BINARY, *map(str, words)],
+        capture_output=True,
+        encoding="utf-8",
+        env=CLEAN,
+        timeout=HANG_SECONDS,
+        **{"stdin": subprocess.DEVNULL, **more},
+    )
 
 
 def file_options():
@@ -34,11 +42,22 @@ def file_options():
 def table():
     """(verb, its options that name an output file, its options that name an input file, whether its arguments are
     files)"""
-    verbs = [verb for verb in re.findall(r"^  ([\w-]+) ", run("--help").stdout.split("verbs:\n")[1].split("\n\n")[0], re.M) if verb != "train-tokenizer"]
+    verbs = [
+        verb
+        for verb in re.findall(r"^  ([\w-]+) ", run("--help").stdout.split("verbs:\n")[1].split("\n\n")[0], re.M)
+        if verb != "train-tokenizer"
+    ]
     options = list(file_options())
     rows = []
     for verb in verbs:
-        outputs, inputs = ([name for section, name, kind, of in options if kind == "FILE" and (section == "Output") == is_output and (verb in of or of == ["*"])] for is_output in (True, False))
+        outputs, inputs = (
+            [
+                name
+                for section, name, kind, of in options
+                if kind == "FILE" and (section == "Output") == is_output and (verb in of or of == ["*"])
+            ]
+            for is_output in (True, False)
+        )
         if outputs:
             rows.append((verb, outputs, inputs, "FILE" in run("help", verb).stdout.split("usage:")[1].split("\n")[0]))
     return rows
@@ -64,7 +83,23 @@ def ways(folder, file, ending):
 
 def test_every_verb_with_a_file_of_its_own_is_in_the_table():
     verbs = {row[0]: row for row in TABLE}
-    assert set(verbs) >= {"classify", "nli", "zero-shot", "ner", "qa", "choose", "rerank", "fill", "score", "embed", "detect", "analyze", "tokenize", "eval", "forward"}
+    assert set(verbs) >= {
+        "classify",
+        "nli",
+        "zero-shot",
+        "ner",
+        "qa",
+        "choose",
+        "rerank",
+        "fill",
+        "score",
+        "embed",
+        "detect",
+        "analyze",
+        "tokenize",
+        "eval",
+        "forward",
+    }
     assert "page" in verbs["analyze"][1]
     assert "write-predictions" in verbs["eval"][1]
     assert "labels-file" in verbs["zero-shot"][2]
@@ -83,7 +118,9 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, verb, outputs, inputs, 
         for path in ways(folder, file, ending):
             for name in inputs:
                 done = run(verb, f"--{name}", file, f"--{output}", path)
-                assert done.returncode == 2 and f"--{output}: expected a file that is not read, got {path}" in done.stderr, (name, done.stderr)
+                assert (
+                    done.returncode == 2 and f"--{output}: expected a file that is not read, got {path}" in done.stderr
+                ), (name, done.stderr)
             if takes_files:
                 assert "would take the place of" in run(verb, file, f"--{output}", path).stderr
             with file.open() as rows:
@@ -101,7 +138,11 @@ def test_an_output_that_is_a_file_of_the_model_is_refused(tmp_path, verb, output
         (model / name).write_text("{}")
     for output in outputs:
         ending = ending_of(verb, output)
-        hard, link, new = tmp_path / f"hard{ending}", tmp_path / f"link{ending}", model / ("tokenizer.json" if ending == ".json" else "model-00002-of-00002.safetensors")
+        hard, link, new = (
+            tmp_path / f"hard{ending}",
+            tmp_path / f"link{ending}",
+            model / ("tokenizer.json" if ending == ".json" else "model-00002-of-00002.safetensors"),
+        )
         for path in (hard, link):
             path.unlink(missing_ok=True)
         os.link(model / "part/pytorch_model.bin", hard)
@@ -111,11 +152,16 @@ def test_an_output_that_is_a_file_of_the_model_is_refused(tmp_path, verb, output
             assert done.returncode == 2 and f"a file of the model {model}" in done.stderr, (path, done.stderr)
         if ending == ".json":
             assert "a file of the model" not in run(verb, "-m", model, "--output", model / "answers.tsv").stderr
-    assert all((model / name).read_text() == "{}" for name in ("config.json", "model.safetensors", "part/pytorch_model.bin"))
+    assert all(
+        (model / name).read_text() == "{}" for name in ("config.json", "model.safetensors", "part/pytorch_model.bin")
+    )
 
 
 def test_a_model_in_the_hub_cache_is_kept_wherever_its_links_lead(tmp_path, sequence_model):
-    blobs, snapshot = tmp_path / "hub/models--a--b/blobs", tmp_path / "hub/models--a--b/snapshots/0123456789012345678901234567890123456789"
+    blobs, snapshot = (
+        tmp_path / "hub/models--a--b/blobs",
+        tmp_path / "hub/models--a--b/snapshots/0123456789012345678901234567890123456789",
+    )
     for folder in (blobs, snapshot, tmp_path / "hub/models--a--b/refs"):
         folder.mkdir(parents=True)
     (tmp_path / "hub/models--a--b/refs/main").write_text(snapshot.name)
@@ -125,7 +171,13 @@ def test_a_model_in_the_hub_cache_is_kept_wherever_its_links_lead(tmp_path, sequ
     environment = CLEAN | {"HF_HUB_CACHE": str(tmp_path / "hub")}
     before = {path: path.read_bytes() for path in blobs.iterdir()}
     for path in before:
-        done = subprocess.run([BINARY, "classify", "-m", "a/b", "x", "-o", path], env=environment, capture_output=True, encoding="utf-8", timeout=HANG_SECONDS)
+        done = subprocess.run(
+            [BINARY, "classify", "-m", "a/b", "x", "-o", path],
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=HANG_SECONDS,
+        )
         assert done.returncode == 2 and "a file of the model" in done.stderr, done.stderr
     assert {path: path.read_bytes() for path in blobs.iterdir()} == before
 
@@ -134,7 +186,14 @@ def test_standard_output_that_is_the_input_is_refused(tmp_path, sequence_model):
     rows = tmp_path / "rows.txt"
     rows.write_text("one\ntwo\n")
     with rows.open("a") as end:
-        done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-i", rows], stdout=end, stderr=subprocess.PIPE, encoding="utf-8", env=CLEAN, timeout=HANG_SECONDS)
+        done = subprocess.run(
+            [BINARY, "classify", "-m", sequence_model, "-i", rows],
+            stdout=end,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=CLEAN,
+            timeout=HANG_SECONDS,
+        )
     assert done.returncode == 2
     assert "standard output: expected a file that is not read" in done.stderr
     assert rows.read_text() == "one\ntwo\n"
@@ -158,13 +217,17 @@ def test_a_folder_of_labelled_files_is_kept_as_a_whole(tmp_path):
 def test_results_of_eval_do_not_replace_what_it_reads(tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
     (tmp_path / "all_results.json").write_text('{"0": "1"}')
-    done = run("eval", "--task", "sst-2", "-p", tmp_path / "all_results.json", tmp_path / "dev.tsv", "--output-dir", tmp_path)
+    done = run(
+        "eval", "--task", "sst-2", "-p", tmp_path / "all_results.json", tmp_path / "dev.tsv", "--output-dir", tmp_path
+    )
     assert done.returncode == 2 and "--output-dir: expected a file that is not read" in done.stderr
 
 
 def test_two_outputs_are_two_files(tmp_path, sequence_model):
     (tmp_path / "sub").mkdir()
-    done = run("analyze", "-m", sequence_model, "--out", tmp_path / "a.html", "-o", tmp_path / "sub/../a.html", "a text")
+    done = run(
+        "analyze", "-m", sequence_model, "--out", tmp_path / "a.html", "-o", tmp_path / "sub/../a.html", "a text"
+    )
     assert done.returncode == 2 and "expected two different files, got" in done.stderr, done.stderr
     done = run("analyze", "-m", sequence_model, "--out", tmp_path / "p.html", "-o", tmp_path / "f.tsv", "a text")
     assert done.returncode == 0, done.stderr
@@ -194,8 +257,46 @@ def test_unknown_endings_of_other_outputs_are_refused(tmp_path, sequence_model):
 
 # ---- a table is read back as it was written
 
-PARTS = ["\t", "\n", "\r", "\r\n", "\\", "\\t", "\\n", "\\:", "\\\\", '"', '""', ",", ";", "'", " ", "  ", "\u00a0", "\u2028", "\u0085", "\x0b", "\x0c", "\x1b", "\ufeff", "😀", "é",
-         "word", "C:\\new", "and\\/or", "\\theta", "#", "=1+1", "!error", "{", "}", "[MASK]", "0", "null", "-"]
+PARTS = [
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    "\\",
+    "\\t",
+    "\\n",
+    "\\:",
+    "\\\\",
+    '"',
+    '""',
+    ",",
+    ";",
+    "'",
+    " ",
+    "  ",
+    "\u00a0",
+    "\u2028",
+    "\u0085",
+    "\x0b",
+    "\x0c",
+    "\x1b",
+    "\ufeff",
+    "😀",
+    "é",
+    "word",
+    "C:\\new",
+    "and\\/or",
+    "\\theta",
+    "#",
+    "=1+1",
+    "!error",
+    "{",
+    "}",
+    "[MASK]",
+    "0",
+    "null",
+    "-",
+]
 
 
 def random_texts(count, has_zeros):

@@ -1,5 +1,6 @@
 """--kernels check on real rows of every small trained checkpoint: the kernels of this processor against the reference,
 call by call."""
+
 import json
 import pathlib
 import re
@@ -12,8 +13,10 @@ LINE = re.compile(r"check: (\w+): (\d+) calls compared with the reference, worst
 # fp32: some column of each checkpoint reaches 110 between layers, and 3e-4 is 2.5e-6 of it. bf16: both sides round sums
 # in fp32 or double to 8 bits, so they may differ by one unit in the last place: 2^-4 for values between 8 and 16
 # (gemm), 2^-5 between 4 and 8 (attention).
-BOUNDS = {"fp32": {"gemm": 3e-4, "attention": 5e-6, "layer_norm": 4e-6, "embedding": 0},
-          "bf16": {"gemm": 2**-4, "attention": 2**-5, "layer_norm": 4e-6, "embedding": 0}}
+BOUNDS = {
+    "fp32": {"gemm": 3e-4, "attention": 5e-6, "layer_norm": 4e-6, "embedding": 0},
+    "bf16": {"gemm": 2**-4, "attention": 2**-5, "layer_norm": 4e-6, "embedding": 0},
+}
 ROWS = {"nano-squad": 2}  # fewer rows, since its contexts are long
 
 
@@ -21,7 +24,7 @@ def real_rows(name, model):
     """The verb and rows of the recorded examples."""
     recorded = json.loads((model / "expected.json").read_text())
     examples = recorded["examples"] if isinstance(recorded, dict) else recorded
-    examples = examples[:1 if SANITIZED else ROWS.get(name, 12)]  # a sanitizer makes the reference slow
+    examples = examples[: 1 if SANITIZED else ROWS.get(name, 12)]  # a sanitizer makes the reference slow
     if name == "nano-squad":
         return "qa", [{"question": e["question"], "context": e["context"]} for e in examples]
     if name == "nano-sick":
@@ -41,7 +44,9 @@ def test_every_call_agrees_with_the_reference(deberta, shared, name, dtype):
     checked, plain = deberta(*words, "--kernels", "check", stdin=lines), deberta(*words, stdin=lines)
     assert checked.returncode == 0, checked.stderr
     assert checked.stdout == plain.stdout != "", "the answers are those of the kernels, not of the reference"
-    found = {operation: (int(calls), float(worst), where) for operation, calls, worst, where in LINE.findall(checked.stderr)}
+    found = {
+        operation: (int(calls), float(worst), where) for operation, calls, worst, where in LINE.findall(checked.stderr)
+    }
     assert found.keys() == BOUNDS[dtype].keys(), checked.stderr
     for operation, (calls, worst, where) in found.items():
         print(f"{name} {dtype} {operation}: {calls} calls, worst {worst:.2g} {where}")

@@ -1,4 +1,5 @@
 """A weights file that is truncated while it is in use."""
+
 import os
 import subprocess
 
@@ -9,8 +10,14 @@ from models import make_model
 def answers_around(model, between, *words):
     """Has classify answer a line, calls between(), sends another line: (exit code, rest of the output, error
     output)."""
-    with subprocess.Popen([BINARY, "classify", "-m", model, "--progress", "off", "--no-header", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}) as process:
+    with subprocess.Popen(
+        [BINARY, "classify", "-m", model, "--progress", "off", "--no-header", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    ) as process:
         process.stdin.write("one text\n")
         process.stdin.flush()
         assert process.stdout.readline()

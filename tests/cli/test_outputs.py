@@ -1,4 +1,5 @@
 """Targets of -o and similar options: files, links, pipes, devices, descriptors, full disks, signals, terminals."""
+
 import contextlib
 import fcntl
 import json
@@ -54,7 +55,11 @@ def make_device(path, minor):
 def small_disk():
     """A folder with room for 16 KB."""
     folder = tempfile.mkdtemp()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], capture_output=True).returncode != 0:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], capture_output=True).returncode
+        != 0
+    ):
         os.rmdir(folder)
         pytest.skip("no disk can be mounted here")
     try:
@@ -95,7 +100,12 @@ def test_a_link_to_nothing_makes_its_target(deberta, sequence_model, tmp_path):
 def test_a_pipe_is_written_as_the_answers_come(sequence_model, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-f", "jsonl", "-o", fifo], stdin=subprocess.PIPE, text=True, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, "classify", "-m", sequence_model, "-f", "jsonl", "-o", fifo],
+        stdin=subprocess.PIPE,
+        text=True,
+        env=CLEAN,
+    )
     with open(fifo) as reader:
         for text in ("one", "two", "three"):
             process.stdin.write(text + "\n")
@@ -108,7 +118,9 @@ def test_a_pipe_is_written_as_the_answers_come(sequence_model, tmp_path):
 
 def test_ctrl_c_ends_the_wait_for_a_reader_of_a_pipe(sequence_model, tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "fifo", "x"], stderr=subprocess.DEVNULL, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "fifo", "x"], stderr=subprocess.DEVNULL, env=CLEAN
+    )
     wait_for_handler(process, signal.SIGINT)
     time.sleep(0.5)  # it is usually waiting by then; an earlier signal ends it as well
     assert process.poll() is None
@@ -118,18 +130,35 @@ def test_ctrl_c_ends_the_wait_for_a_reader_of_a_pipe(sequence_model, tmp_path):
 
 def test_a_reader_of_a_pipe_that_goes_away_is_an_error(sequence_model, texts, tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-i", texts, "-o", tmp_path / "fifo"], stderr=subprocess.PIPE, text=True, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, "classify", "-m", sequence_model, "-i", texts, "-o", tmp_path / "fifo"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=CLEAN,
+    )
     with open(tmp_path / "fifo") as reader:
         reader.readline()
     assert process.wait(timeout=HANG_SECONDS) == 1
     assert f"{tmp_path}/fifo: write failed: Broken pipe" in process.stderr.read()
 
 
-@pytest.mark.parametrize("words", [["classify", "-o"], ["embed", "-o"], ["eval", "--task", "sst-2", "-o"], ["eval", "--task", "sst-2", "--write-predictions"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["classify", "-o"],
+        ["embed", "-o"],
+        ["eval", "--task", "sst-2", "-o"],
+        ["eval", "--task", "sst-2", "--write-predictions"],
+    ],
+)
 def test_a_device_stays_a_device(deberta, tmp_path, sequence_model, words):
     null = make_device(tmp_path / "null", 3)
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
-    model = ["-p", tmp_path / "answers.tsv", tmp_path / "dev.tsv"] if words[0] == "eval" else ["-m", sequence_model, "a text"]
+    model = (
+        ["-p", tmp_path / "answers.tsv", tmp_path / "dev.tsv"]
+        if words[0] == "eval"
+        else ["-m", sequence_model, "a text"]
+    )
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n")
     before = names_in(tmp_path)
     done = deberta(*words, null, *model)
@@ -146,13 +175,18 @@ def test_a_full_device_is_an_error_and_stays_one(deberta, tmp_path, sequence_mod
 
 def test_arrays_go_to_pipes_and_devices_too(deberta, sequence_model, tmp_path):
     os.mkfifo(tmp_path / "v.npy")
-    process = subprocess.Popen([BINARY, "embed", "-q", "-m", sequence_model, "-o", tmp_path / "v.npy", "one", "two"], env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, "embed", "-q", "-m", sequence_model, "-o", tmp_path / "v.npy", "one", "two"], env=CLEAN
+    )
     with open(tmp_path / "v.npy", "rb") as reader:
         (tmp_path / "copy.npy").write_bytes(reader.read())
     assert process.wait(timeout=HANG_SECONDS) == 0 and numpy.load(tmp_path / "copy.npy").shape == (2, 16)
     null = make_device(tmp_path / "null.safetensors", 3)
     write_safetensors(tmp_path / "ids.safetensors", {"input_ids": numpy.array([[1, 5, 2]], dtype=numpy.int32)})
-    assert deberta("forward", "-q", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", null).returncode == 0
+    assert (
+        deberta("forward", "-q", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", null).returncode
+        == 0
+    )
     assert stat.S_ISCHR(null.lstat().st_mode)
 
 
@@ -164,19 +198,32 @@ def test_a_dash_is_standard_output(deberta, sequence_model, tmp_path):
     dash = deberta("classify", "-m", sequence_model, "-o", "-", "a text", cwd=tmp_path)
     assert dash.stdout == plain.stdout and names_in(tmp_path) == []
     write_safetensors(tmp_path / "ids.safetensors", {"input_ids": numpy.array([[1, 5, 2]], dtype=numpy.int32)})
-    done = subprocess.run([BINARY, "forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", "-"], capture_output=True, env=CLEAN, check=True)
+    done = subprocess.run(
+        [BINARY, "forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", "-"],
+        capture_output=True,
+        env=CLEAN,
+        check=True,
+    )
     (tmp_path / "out.safetensors").write_bytes(done.stdout)
     assert read_safetensors(tmp_path / "out.safetensors")["logits"].shape == (1, 3)
 
 
 def shell(line, **more):
-    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=CLEAN | {"D": BINARY}, timeout=HANG_SECONDS, **more)
+    return subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, env=CLEAN | {"D": BINARY}, timeout=HANG_SECONDS, **more
+    )
 
 
 def test_the_shell_s_own_places_work(sequence_model, tmp_path):
     run = f"$D classify --no-header -m {sequence_model}"
     plain = shell(f"{run} x", cwd=tmp_path).stdout
-    assert shell(f"{run} -o >(cat > copy) x; for i in $(seq 100); do [ -s copy ] && break; sleep 0.05; done; cat copy", cwd=tmp_path).stdout == plain
+    assert (
+        shell(
+            f"{run} -o >(cat > copy) x; for i in $(seq 100); do [ -s copy ] && break; sleep 0.05; done; cat copy",
+            cwd=tmp_path,
+        ).stdout
+        == plain
+    )
     assert shell(f"{run} -o /dev/stdout x | cat", cwd=tmp_path).stdout == plain
     # The rest of the file stays: the program writes to the descriptor and does not replace the file.
     (tmp_path / "log").write_text("before\n")
@@ -197,28 +244,74 @@ def test_head_ends_a_run_without_a_word(sequence_model, texts):
     assert done.stderr == ""
     assert done.stdout.splitlines()[1] == "1"
     assert "label" in json.loads(done.stdout.splitlines()[0])
-    for verb in ("help", "help --man", "completion bash", "info", f"inspect -m {sequence_model}", f"tokenize -m {sequence_model} -i {texts}"):
+    for verb in (
+        "help",
+        "help --man",
+        "completion bash",
+        "info",
+        f"inspect -m {sequence_model}",
+        f"tokenize -m {sequence_model} -i {texts}",
+    ):
         done = shell(f"$D {verb} | head -c 1; echo; echo ${{PIPESTATUS[0]}}")
         assert done.stderr == "" and done.stdout.splitlines()[1] in "01", verb
 
 
-@pytest.mark.parametrize("words", ["help", "help classify", "classify --help", "--help", "--version", "help --man", "completion bash", "completion zsh", "completion fish",
-                                   "info", "info --format jsonl", "eval --list", "classify --print-config", "inspect -m MODEL", "check --strict -m MODEL", "tokenize -m MODEL x",
-                                   "classify -m MODEL x", "embed -m MODEL x", "convert -m MODEL --to new", "classify -o - -m MODEL x",
-                                   "bench -m MODEL --min-time 0 --lengths 8", "bench -m MODEL --min-time 0 --lengths 8 --format jsonl"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "help",
+        "help classify",
+        "classify --help",
+        "--help",
+        "--version",
+        "help --man",
+        "completion bash",
+        "completion zsh",
+        "completion fish",
+        "info",
+        "info --format jsonl",
+        "eval --list",
+        "classify --print-config",
+        "inspect -m MODEL",
+        "check --strict -m MODEL",
+        "tokenize -m MODEL x",
+        "classify -m MODEL x",
+        "embed -m MODEL x",
+        "convert -m MODEL --to new",
+        "classify -o - -m MODEL x",
+        "bench -m MODEL --min-time 0 --lengths 8",
+        "bench -m MODEL --min-time 0 --lengths 8 --format jsonl",
+    ],
+)
 def test_every_verb_that_prints_says_when_it_cannot(sequence_model, tmp_path, words):
     line = [BINARY, *words.replace("MODEL", str(sequence_model)).split()]
     for place in (make_device(tmp_path / "full", 7), None):
         with open(place, "w") if place else contextlib.nullcontext() as stdout:
-            done = subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, text=True, env=CLEAN, cwd=tmp_path, stdin=subprocess.DEVNULL,
-                                  preexec_fn=None if place else lambda: os.close(1))
+            done = subprocess.run(
+                line,
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=CLEAN,
+                cwd=tmp_path,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=None if place else lambda: os.close(1),
+            )
         assert done.returncode == 1, words
-        assert "standard output: write failed: " + ("No space left on device" if place else "Bad file descriptor") in done.stderr
+        assert (
+            "standard output: write failed: " + ("No space left on device" if place else "Bad file descriptor")
+            in done.stderr
+        )
         shutil.rmtree(tmp_path / "new", ignore_errors=True)
 
 
 def test_a_closed_standard_output_never_lends_its_number_to_a_file(sequence_model, tmp_path):
-    done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "out.tsv", "x"], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, env=CLEAN)
+    done = subprocess.run(
+        [BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "out.tsv", "x"],
+        preexec_fn=lambda: os.close(1),
+        stderr=subprocess.PIPE,
+        env=CLEAN,
+    )
     assert done.returncode == 0 and (tmp_path / "out.tsv").read_text().startswith("label\tscore\tnote\n")
 
 
@@ -234,7 +327,13 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(deberta, sequence_model, t
         done = deberta("convert", "-m", sequence_model, "--to", disk / "model")
         assert done.returncode == 1 and "No space left on device" in done.stderr and names_in(disk) == ["out.tsv"]
         with open(disk / "stdout", "w") as stdout:
-            done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-i", texts], stdout=stdout, stderr=subprocess.PIPE, text=True, env=CLEAN)
+            done = subprocess.run(
+                [BINARY, "classify", "-m", sequence_model, "-i", texts],
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=CLEAN,
+            )
         assert done.returncode == 1 and "standard output: write failed: No space left on device" in done.stderr
 
 
@@ -244,17 +343,38 @@ def test_a_limit_on_files_is_an_error_and_no_signal(sequence_model, texts, tmp_p
 
     for words in (["-o", tmp_path / "out.tsv"], []):
         with open(tmp_path / "stdout", "w") as stdout:
-            done = subprocess.run([BINARY, "classify", "-m", sequence_model, "-i", texts, *words], stdout=stdout, stderr=subprocess.PIPE, text=True, env=CLEAN, preexec_fn=limit)
+            done = subprocess.run(
+                [BINARY, "classify", "-m", sequence_model, "-i", texts, *words],
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=CLEAN,
+                preexec_fn=limit,
+            )
         assert done.returncode == 1 and "write failed: File too large" in done.stderr
         assert names_in(tmp_path) == ["in", "stdout"]
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize("words", [["classify", "-o", "OUT"], ["classify", "-f", "json", "-o", "OUT"], ["embed", "-q", "-o", "OUT.npy"], ["tokenize", "-o", "OUT"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["classify", "-o", "OUT"],
+        ["classify", "-f", "json", "-o", "OUT"],
+        ["embed", "-q", "-o", "OUT.npy"],
+        ["tokenize", "-o", "OUT"],
+    ],
+)
 def test_a_signal_leaves_the_file_as_it_is(sequence_model, tmp_path, number, code, words):
     name = words[-1].replace("OUT", "out")
     (tmp_path / name).write_text("old")
-    process = subprocess.Popen([BINARY, *words[:-1], tmp_path / name, "-m", sequence_model], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, *words[:-1], tmp_path / name, "-m", sequence_model],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=CLEAN,
+    )
     process.stdin.write("one\ntwo\n")
     process.stdin.flush()
     wait_until_read(process)
@@ -265,8 +385,13 @@ def test_a_signal_leaves_the_file_as_it_is(sequence_model, tmp_path, number, cod
 
 
 def test_nohup_outlives_the_terminal(sequence_model, tmp_path):
-    process = subprocess.Popen([BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "out"], stdin=subprocess.PIPE, text=True, env=CLEAN,
-                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process = subprocess.Popen(
+        [BINARY, "classify", "-m", sequence_model, "-o", tmp_path / "out"],
+        stdin=subprocess.PIPE,
+        text=True,
+        env=CLEAN,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
     process.stdin.write("one\n")
     process.stdin.flush()
     wait_until_read(process)
@@ -277,7 +402,12 @@ def test_nohup_outlives_the_terminal(sequence_model, tmp_path):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_benchmark(sequence_model, number, code):
-    process = subprocess.Popen([BINARY, "bench", "-m", sequence_model, "--min-time", "600", "--lengths", "8"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, "bench", "-m", sequence_model, "--min-time", "600", "--lengths", "8"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=CLEAN,
+    )
     wait_for_handler(process, number)
     time.sleep(1)
     process.send_signal(number)
@@ -287,7 +417,15 @@ def test_a_signal_ends_a_benchmark(sequence_model, number, code):
 # ---- refused before the run
 
 
-@pytest.mark.parametrize("words", [["classify", "-o"], ["embed", "-o"], ["forward", "--ids", "none", "-o"], ["eval", "--task", "sst-2", "none.tsv", "--write-predictions"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["classify", "-o"],
+        ["embed", "-o"],
+        ["forward", "--ids", "none", "-o"],
+        ["eval", "--task", "sst-2", "none.tsv", "--write-predictions"],
+    ],
+)
 def test_places_are_refused_before_a_model_is_looked_for(deberta, tmp_path, words):
     (tmp_path / "folder").mkdir()
     for place, message in (("folder", "expected a file, got a folder"), ("none/file", "cannot create: no folder")):
@@ -299,7 +437,11 @@ def test_places_are_refused_before_a_model_is_looked_for(deberta, tmp_path, word
 def test_folders_are_refused_before_the_work(deberta, sequence_model, tmp_path, words):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").write_text("")
-    for place, message in (("full", "expected a new or empty folder"), ("full/file", "expected a new or empty folder"), ("none/new", "cannot create: no folder")):
+    for place, message in (
+        ("full", "expected a new or empty folder"),
+        ("full/file", "expected a new or empty folder"),
+        ("none/new", "cannot create: no folder"),
+    ):
         done = deberta(*words, tmp_path / place, "-m", sequence_model)
         assert done.returncode == 1 and message in done.stderr and done.stdout == ""
 
@@ -312,14 +454,23 @@ def test_a_link_to_an_empty_folder_is_followed_and_its_mode_kept(deberta, sequen
     assert stat.S_IMODE((tmp_path / "other").stat().st_mode) == 0o700 and names_in(tmp_path) == ["link", "other"]
 
 
-@pytest.mark.parametrize("name, text, message", [("file", None, "expected a folder, got a file"), ("results", "[1", "not valid JSON"), ("results", "[1]", "expected an object")])
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("file", None, "expected a folder, got a file"),
+        ("results", "[1", "not valid JSON"),
+        ("results", "[1]", "expected an object"),
+    ],
+)
 def test_a_folder_of_results_is_looked_at_before_the_run(deberta, tmp_path, name, text, message):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
     (tmp_path / "file").write_text("")
     (tmp_path / "results").mkdir()
     if text:
         (tmp_path / "results/all_results.json").write_text(text)
-    done = deberta("eval", "--task", "sst-2", "-m", tmp_path / "no-model", tmp_path / "dev.tsv", "--output-dir", tmp_path / name)
+    done = deberta(
+        "eval", "--task", "sst-2", "-m", tmp_path / "no-model", tmp_path / "dev.tsv", "--output-dir", tmp_path / name
+    )
     assert done.returncode == 1 and message in done.stderr and "no-model" not in done.stderr
 
 
@@ -346,9 +497,19 @@ def test_the_ending_chooses_the_form(deberta, sequence_model, tmp_path):
 def test_an_ending_chooses_in_eval_and_ner_too(deberta, tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\n")
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n")
-    assert deberta("eval", "--task", "sst-2", "-p", tmp_path / "answers.tsv", tmp_path / "dev.tsv", "-o", tmp_path / "out.json").returncode == 0
+    assert (
+        deberta(
+            "eval", "--task", "sst-2", "-p", tmp_path / "answers.tsv", tmp_path / "dev.tsv", "-o", tmp_path / "out.json"
+        ).returncode
+        == 0
+    )
     assert json.loads((tmp_path / "out.json").read_text())["metrics"]["accuracy"] == 1
-    assert deberta("ner", "-m", make_model(tmp_path / "model", "token"), "-o", tmp_path / "out.conll", "one two").returncode == 0
+    assert (
+        deberta(
+            "ner", "-m", make_model(tmp_path / "model", "token"), "-o", tmp_path / "out.conll", "one two"
+        ).returncode
+        == 0
+    )
     assert (tmp_path / "out.conll").read_text().splitlines()[2] == ""
     assert deberta("classify", "-o", "x.conll", "x").returncode == 2
 
@@ -360,7 +521,9 @@ def run_in_terminal(words, columns, resize=None):
     """What a terminal with that many columns shows of standard error, and the exit code."""
     main, worker = pty.openpty()
     fcntl.ioctl(worker, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=worker, env=CLEAN)
+    process = subprocess.Popen(
+        [BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=worker, env=CLEAN
+    )
     os.close(worker)
     seen = b""
     for part in parts_of(main):

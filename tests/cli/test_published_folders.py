@@ -1,5 +1,6 @@
 """Folders as sentence-transformers 5 and 6 write them (tests/support/make_published_fixtures.py): the same vectors and
 scores."""
+
 import json
 import pathlib
 import shutil
@@ -36,11 +37,18 @@ def test_vectors_are_those_of_sentence_transformers(deberta, tmp_path, name):
 
 
 def test_the_note_says_what_the_modules_do(deberta, tmp_path):
-    for name, said in (("sentence6_list", "mean + cls"), ("sentence6_residual_to_5", "mean, dense to 5 with residual, normalized"),
-                       ("sentence6_layers", "max, dense to 8, layer norm, normalized"), ("sentence6_truncated", "mean, cut to 6"),
-                       ("sentence6_prompt", 'prompt "what is: ", mean')):
+    for name, said in (
+        ("sentence6_list", "mean + cls"),
+        ("sentence6_residual_to_5", "mean, dense to 5 with residual, normalized"),
+        ("sentence6_layers", "max, dense to 8, layer norm, normalized"),
+        ("sentence6_truncated", "mean, cut to 6"),
+        ("sentence6_prompt", 'prompt "what is: ", mean'),
+    ):
         folder, expected = make_folder(tmp_path / name, name)
-        assert f"note: pooling as modules.json says: {said}\n" in run(deberta, "embed", "-m", folder, "-f", "jsonl", *expected["texts"])[1]
+        assert (
+            f"note: pooling as modules.json says: {said}\n"
+            in run(deberta, "embed", "-m", folder, "-f", "jsonl", *expected["texts"])[1]
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in CROSSES if not name.endswith("relu")])
@@ -56,6 +64,9 @@ def test_an_activation_that_is_not_computed_is_refused_until_one_is_chosen(deber
     folder, _ = make_folder(tmp_path / "m", name)
     done = deberta("classify", "-m", folder, "--pair", "a", "b")
     assert done.returncode == 1 and done.stdout == ""
-    assert "activation_fn: torch.nn.modules.activation.ReLU is not computed here; choose a function with --activation" in done.stderr
+    assert (
+        "activation_fn: torch.nn.modules.activation.ReLU is not computed here; choose a function with --activation"
+        in done.stderr
+    )
     assert deberta("classify", "-m", folder, "--activation", "none", "--pair", "a", "b").returncode == 0
     assert deberta("check", "-m", folder).returncode == 0

@@ -1,5 +1,6 @@
 """README.md: its commands run as written, in a bare clone where they need no model of your own, and print what it
 shows."""
+
 import os
 import re
 import shlex
@@ -20,15 +21,28 @@ def run(command):
     program, is_piped = shlex.quote(BINARY), "--format" in command
     line = command.replace("./run ", f"{program} ") + ("" if is_piped else " --format table")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
-    return subprocess.run(["bash", "-c", line], cwd=ROOT, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_SECONDS)
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=ROOT,
+        env=clean,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+    )
 
 
 @pytest.mark.parametrize("command, shown", SHOWN)
 def test_a_command_prints_what_the_page_shows(command, shown, shared):
     if "../shared/" in command:
         shared("reference/models")
-    wanted, got = [line.strip().split() for line in shown.splitlines()], [line.split() for line in run(command).stdout.splitlines()]
-    assert [[NUMBER.sub("0.0", word) for word in line] for line in got] == [[NUMBER.sub("0.0", word) for word in line] for line in wanted]
+    wanted, got = (
+        [line.strip().split() for line in shown.splitlines()],
+        [line.split() for line in run(command).stdout.splitlines()],
+    )
+    assert [[NUMBER.sub("0.0", word) for word in line] for line in got] == [
+        [NUMBER.sub("0.0", word) for word in line] for line in wanted
+    ]
     for ours, theirs in zip(NUMBER.findall(str(got)), NUMBER.findall(str(wanted)), strict=True):
         assert abs(float(ours) - float(theirs)) < 1e-4  # the last digits depend on the processor
 
@@ -45,7 +59,11 @@ def test_the_tiny_model_is_the_one_that_models_py_makes(tmp_path):
     assert {path.name for path in kept.iterdir()} == {path.name for path in made.iterdir()}
     for name in ("config.json", "spm.model"):
         assert (kept / name).read_bytes() == (made / name).read_bytes()
-    for (name, ours), (_, theirs) in zip(sorted(read_safetensors(kept / "model.safetensors").items()), sorted(read_safetensors(made / "model.safetensors").items()), strict=True):
+    for (name, ours), (_, theirs) in zip(
+        sorted(read_safetensors(kept / "model.safetensors").items()),
+        sorted(read_safetensors(made / "model.safetensors").items()),
+        strict=True,
+    ):
         assert abs(ours - theirs).max() < 1e-6, name  # NumPy's normal numbers
 
 

@@ -1,4 +1,5 @@
 """docs/reliability.md has a row for each part of the long checks, in their order."""
+
 import re
 import subprocess
 
@@ -6,8 +7,12 @@ from models import ROOT
 
 
 def test_each_part_of_the_long_checks_has_its_row():
-    parts = subprocess.run([ROOT / "tools/long_checks", "--list"], capture_output=True, text=True, check=True).stdout.split()
-    rows = re.findall(r"^\| (\w+) \| `tools/long_checks (\w+)` \|", (ROOT / "docs/reliability.md").read_text(), re.MULTILINE)
+    parts = subprocess.run(
+        [ROOT / "tools/long_checks", "--list"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    rows = re.findall(
+        r"^\| (\w+) \| `tools/long_checks (\w+)` \|", (ROOT / "docs/reliability.md").read_text(), re.MULTILINE
+    )
     assert rows == [(part, part) for part in parts]
 
 

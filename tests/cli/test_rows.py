@@ -1,4 +1,5 @@
 """Rows from files: compressed input, its damage, and the forms of rows."""
+
 import bz2
 import gzip
 import json
@@ -17,9 +18,16 @@ WRITERS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstd, ".bz2": bz2
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-def test_compressed_input_is_read_by_its_ending_and_the_form_by_the_one_below(deberta, sequence_model, tmp_path, ending):
-    forms = {"a.txt": "one text\nanother\n", "a.tsv": "id\ttext\n1\tone text\n2\tanother\n", "a.csv": 'text,id\n"one text",1\nanother,2\n',
-             "a.jsonl": '{"text": "one text"}\n{"text": "another"}\n', "a.json": '["one text", "another"]'}
+def test_compressed_input_is_read_by_its_ending_and_the_form_by_the_one_below(
+    deberta, sequence_model, tmp_path, ending
+):
+    forms = {
+        "a.txt": "one text\nanother\n",
+        "a.tsv": "id\ttext\n1\tone text\n2\tanother\n",
+        "a.csv": 'text,id\n"one text",1\nanother,2\n',
+        "a.jsonl": '{"text": "one text"}\n{"text": "another"}\n',
+        "a.json": '["one text", "another"]',
+    }
     words = ("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", "--keep", "none")
     expected = deberta(*words, "one text", "another").stdout
     for name, text in forms.items():

@@ -1,4 +1,5 @@
 """docs/tasks.md: every command on the page runs, with tiny models and the smallest files of each published form."""
+
 import json
 import shlex
 
@@ -18,16 +19,33 @@ def models(tmp_path_factory):
     made = {}
 
     def get(task):
-        labels = {"mnli": NLI, "mnli-mm": NLI, "cb": NLI, "nli": NLI, "qnli": ("entailment", "not_entailment"), "rte": ("entailment", "not_entailment"),
-                  "wnli": ("entailment", "not_entailment"), "sts-b": ("LABEL_0",), "regression": ("LABEL_0",), "ranking": ("LABEL_0",), "race": ("LABEL_0",), "swag": ("LABEL_0",),
-                  "record": ("LABEL_0",), "ner": ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"), "classification": ("negative", "positive"),
-                  "multi-label": ("negative", "positive")}.get(task, ("LABEL_0", "LABEL_1"))
-        head = {"record": "entity", "squad": "span", "squad2": "span", "ner": "token", "mlm": "lm", "causal": "lm"}.get(task, "sequence")
+        labels = {
+            "mnli": NLI,
+            "mnli-mm": NLI,
+            "cb": NLI,
+            "nli": NLI,
+            "qnli": ("entailment", "not_entailment"),
+            "rte": ("entailment", "not_entailment"),
+            "wnli": ("entailment", "not_entailment"),
+            "sts-b": ("LABEL_0",),
+            "regression": ("LABEL_0",),
+            "ranking": ("LABEL_0",),
+            "race": ("LABEL_0",),
+            "swag": ("LABEL_0",),
+            "record": ("LABEL_0",),
+            "ner": ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"),
+            "classification": ("negative", "positive"),
+            "multi-label": ("negative", "positive"),
+        }.get(task, ("LABEL_0", "LABEL_1"))
+        head = {"record": "entity", "squad": "span", "squad2": "span", "ner": "token", "mlm": "lm", "causal": "lm"}.get(
+            task, "sequence"
+        )
         settings = {"is_decoder": True} if task == "causal" else {}
         kind = head, labels, *settings
         if kind not in made:
             made[kind] = make_model(tmp_path_factory.mktemp(head), head, labels=labels, **settings)
         return made[kind]
+
     return get
 
 
@@ -54,7 +72,9 @@ def test_the_command_runs(deberta, tmp_path, models, command):
     if not written:
         return
     # The written predictions get the same scores.
-    scored = deberta("eval", "--task", task, *words[5:], "--predictions", answers, "-f", "json", "--bootstrap", "0", cwd=tmp_path)
+    scored = deberta(
+        "eval", "--task", task, *words[5:], "--predictions", answers, "-f", "json", "--bootstrap", "0", cwd=tmp_path
+    )
     assert scored.returncode == 0, scored.stderr
     metrics = json.loads(scored.stdout)["metrics"]
     assert metrics == {name: value for name, value in found["metrics"].items() if name in metrics}

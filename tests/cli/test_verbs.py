@@ -1,4 +1,5 @@
 """classify, fill and tokenize on tiny random models: forms of input and output, order, bad rows."""
+
 import json
 import math
 
@@ -31,13 +32,21 @@ def test_classify_scores_are_softmax_of_the_raw_logits(deberta, sequence_model):
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
 
 
-@pytest.mark.parametrize("problem, labels, expected", [
-    ("regression", ["score"], lambda x: x),
-    ("multi_label_classification", ["a", "b", "c"], lambda x: 1 / (1 + math.exp(-x))),
-])
+@pytest.mark.parametrize(
+    "problem, labels, expected",
+    [
+        ("regression", ["score"], lambda x: x),
+        ("multi_label_classification", ["a", "b", "c"], lambda x: 1 / (1 + math.exp(-x))),
+    ],
+)
 def test_the_activation_follows_problem_type(deberta, tmp_path, problem, labels, expected):
     model = make_model(tmp_path / "m", "sequence", labels=labels, problem_type=problem)
-    logits = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "--activation", "none", "--top-k", 3, "x y"))[0]["labels"]}
+    logits = {
+        e["label"]: e["score"]
+        for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "--activation", "none", "--top-k", 3, "x y"))[0][
+            "labels"
+        ]
+    }
     got = {e["label"]: e["score"] for e in rows(deberta("classify", "-m", model, "-f", "jsonl", "x y"))[0]["labels"]}
     assert set(got) == set(labels)
     for label in labels:
@@ -50,7 +59,9 @@ def test_a_pair_is_not_two_texts(deberta, sequence_model):
     assert len(pair) == 1
     swapped = rows(deberta(*words, "--pair", "another text", "one text"))
     assert pair != swapped
-    from_jsonl = rows(deberta(*words, "--input-format", "jsonl", stdin='{"text": "one text", "text_pair": "another text"}\n'))
+    from_jsonl = rows(
+        deberta(*words, "--input-format", "jsonl", stdin='{"text": "one text", "text_pair": "another text"}\n')
+    )
     from_text = rows(deberta(*words, "--pair", stdin="one text\tanother text\n"))
     assert pair == from_jsonl == from_text
     assert deberta(*words, "--pair", "alone").returncode == 2
@@ -74,8 +85,19 @@ def test_every_form_of_input_gives_the_same_answers(deberta, sequence_model, tmp
 
 def test_columns_can_be_numbered_or_named(deberta, sequence_model):
     expected = deberta("classify", "-m", sequence_model, "a fine film").stdout
-    numbered = deberta("classify", "-m", sequence_model, "--input-format", "tsv", "--input-field", "2", stdin="7\ta fine film\n")
-    named = deberta("classify", "-m", sequence_model, "--input-format", "tsv", "--input-field", "sentence", stdin="n\tsentence\n7\ta fine film\n")
+    numbered = deberta(
+        "classify", "-m", sequence_model, "--input-format", "tsv", "--input-field", "2", stdin="7\ta fine film\n"
+    )
+    named = deberta(
+        "classify",
+        "-m",
+        sequence_model,
+        "--input-format",
+        "tsv",
+        "--input-field",
+        "sentence",
+        stdin="n\tsentence\n7\ta fine film\n",
+    )
     assert numbered.stdout == named.stdout == expected
 
 
@@ -90,13 +112,19 @@ def test_other_keys_are_kept_and_never_hide_an_answer(deberta, sequence_model):
 
 
 def test_columns_kept_by_name_come_first_in_tsv(deberta, sequence_model):
-    table = "id,text,note\n1,a fine film,x y\n2,dull,\"p\tq\"\n"
+    table = 'id,text,note\n1,a fine film,x y\n2,dull,"p\tq"\n'
     words = ("classify", "-m", sequence_model, "--input-format", "csv", "--keep", "note,id,text")
     plain = deberta(*words[:-2], stdin=table).stdout.splitlines()
     kept = deberta(*words, stdin=table).stdout.splitlines()
-    assert kept == ["input_note\tid\ttext\t" + plain[0], "x y\t1\ta fine film\t" + plain[1], "\\:p\\tq\t2\tdull\t" + plain[2]]
+    assert kept == [
+        "input_note\tid\ttext\t" + plain[0],
+        "x y\t1\ta fine film\t" + plain[1],
+        "\\:p\\tq\t2\tdull\t" + plain[2],
+    ]
     bad = deberta(*words[:3], "--input-format", "jsonl", "--keep", "id", stdin='{"id": {"a": 1}}\n{"text": "x"}\n')
-    assert bad.stdout.splitlines()[1].startswith('{"a":1}\t!error\t') or bad.stdout.splitlines()[1].startswith('{"a": 1}\t!error\t')
+    assert bad.stdout.splitlines()[1].startswith('{"a":1}\t!error\t') or bad.stdout.splitlines()[1].startswith(
+        '{"a": 1}\t!error\t'
+    )
 
 
 BAD = '{"id": 1, "text": "fine"}\n{"id": 2}\nnot json\n\n{"id": 3, "text": 5}\n{"id": 4, "text": "also fine"}\n'
@@ -146,7 +174,20 @@ def test_output_goes_to_a_file_whole(deberta, sequence_model, tmp_path):
     done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "-o", path, "one", "two")
     assert done.stdout == "" and len(path.read_text().splitlines()) == 2
     path.write_text("old")
-    failed = deberta("classify", "-m", sequence_model, "-f", "jsonl", "-o", path, "--on-bad-row", "fail", "--input-format", "jsonl", stdin="bad\n")
+    failed = deberta(
+        "classify",
+        "-m",
+        sequence_model,
+        "-f",
+        "jsonl",
+        "-o",
+        path,
+        "--on-bad-row",
+        "fail",
+        "--input-format",
+        "jsonl",
+        stdin="bad\n",
+    )
     assert failed.returncode == 1 and path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
@@ -160,10 +201,27 @@ def test_json_is_one_document_and_pipes_get_no_escapes(deberta, sequence_model):
 
 def test_order_is_kept_over_many_batches_and_any_thread_count(deberta, sequence_model):
     texts = "".join(f"text {i} {'word ' * (i * 7 % 40)}\n" for i in range(600))
-    runs = [deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", "--threads", t, "--batch-tokens", b, stdin=texts).stdout
-            for t, b in (("1", "16k"), ("2", "100"), ("3", "4000"))]
+    runs = [
+        deberta(
+            "classify",
+            "-m",
+            sequence_model,
+            "-f",
+            "jsonl",
+            "--activation",
+            "none",
+            "--threads",
+            t,
+            "--batch-tokens",
+            b,
+            stdin=texts,
+        ).stdout
+        for t, b in (("1", "16k"), ("2", "100"), ("3", "4000"))
+    ]
     assert runs[0] == runs[1] == runs[2]
-    alone = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", texts.splitlines()[399]).stdout
+    alone = deberta(
+        "classify", "-m", sequence_model, "-f", "jsonl", "--activation", "none", texts.splitlines()[399]
+    ).stdout
     assert runs[0].splitlines()[399] + "\n" == alone
 
 
@@ -187,9 +245,13 @@ def test_fill_answers_every_mask(deberta, language_model):
 
 
 def test_fill_ranks_targets_alone(deberta, language_model):
-    every = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--top-k", "100000", "the [MASK] ."))[0]["masks"][0]["tokens"]
+    every = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--top-k", "100000", "the [MASK] ."))[0]["masks"][
+        0
+    ]["tokens"]
     word = next(t for t in every[50:] if t["piece"].startswith("\u2581") and len(t["piece"]) > 1)
-    got = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--targets", word["piece"][1:], "the [MASK] ."))[0]["masks"][0]["tokens"]
+    got = rows(deberta("fill", "-m", language_model, "-f", "jsonl", "--targets", word["piece"][1:], "the [MASK] ."))[0][
+        "masks"
+    ][0]["tokens"]
     assert len(got) == 1 and got[0]["token"] == word["token"] and got[0]["score"] == word["score"]
     done = deberta("fill", "-m", language_model, "--targets", "incomprehensibilities", "the [MASK] .")
     assert done.returncode == 1 and "expected words that are one token" in done.stderr
@@ -235,16 +297,22 @@ def test_kernels_check_reports_the_worst_difference_and_changes_no_answer(debert
 def test_ner_groups_pieces_and_counts_in_every_unit(deberta, tmp_path):
     model = make_model(tmp_path / "m", "token", labels=("O", "B-X", "I-X"))
     text = "h\u00e9 \U0001f600 words here"
-    raw = rows(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", text))[0]["entities"]
+    raw = rows(deberta("ner", "-m", model, "-f", "jsonl", "--aggregate", "none", "--ignore-labels", "", text))[0][
+        "entities"
+    ]
     pieces = rows(deberta("tokenize", "-m", model, "-f", "jsonl", "--no-special", text))[0]
     assert [[e["start"], e["end"]] for e in raw] == pieces["offsets"]
-    assert all(text[e["start"]:e["end"]] == e["word"] for e in raw)
+    assert all(text[e["start"] : e["end"]] == e["word"] for e in raw)
     grouped = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", text))[0]["entities"]
     assert {e["entity_group"] for e in grouped} <= {"O", "X"} and len(grouped) <= len(raw)
-    by_bytes = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", "--offsets", "bytes", text))[0]["entities"]
+    by_bytes = rows(deberta("ner", "-m", model, "-f", "jsonl", "--ignore-labels", "", "--offsets", "bytes", text))[0][
+        "entities"
+    ]
     for entity, other in zip(grouped, by_bytes, strict=True):
-        assert text.encode()[other["start"]:other["end"]].decode() == entity["word"]
-    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith("row\tlabel\tscore\tstart\tend\tword\tnote\n")
+        assert text.encode()[other["start"] : other["end"]].decode() == entity["word"]
+    assert deberta("ner", "-m", model, "--ignore-labels", "", text).stdout.startswith(
+        "row\tlabel\tscore\tstart\tend\tword\tnote\n"
+    )
 
 
 def test_nli_goes_by_label_names(deberta, tmp_path):
@@ -257,11 +325,15 @@ def test_nli_goes_by_label_names(deberta, tmp_path):
         assert deberta("nli", "-m", model, *mapped, "alone").returncode == 2
     assert scores["a"] == scores["b"]
     assert sum(scores["a"][k] for k in ("entailment", "neutral", "contradiction")) == pytest.approx(1)
-    assert 'expected classes named entailment, neutral, contradiction, got "LABEL_0" among LABEL_0, LABEL_1, LABEL_2' in deberta("nli", "-m", tmp_path / "b", *text).stderr
+    assert (
+        'expected classes named entailment, neutral, contradiction, got "LABEL_0" among LABEL_0, LABEL_1, LABEL_2'
+        in deberta("nli", "-m", tmp_path / "b", *text).stderr
+    )
 
 
 def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path):
     import numpy
+
     words = ("embed", "-m", sequence_model, "-f", "jsonl")
     tokens = numpy.array(rows(deberta(*words, "--pooling", "none", "some text"))[0]["token_embeddings"])
     assert numpy.allclose(rows(deberta(*words, "some text"))[0]["embedding"], tokens.mean(0), atol=1e-6)
@@ -282,10 +354,11 @@ def test_embed_pools_normalises_and_writes_npy(deberta, sequence_model, tmp_path
 def test_embed_writes_safetensors_and_half_precision(deberta, sequence_model, tmp_path):
     import numpy
     from safetensors.numpy import load_file
+
     texts = ("some text", "other words here")
     words = ("embed", "-m", sequence_model, "-q")
     plain = numpy.array([row["embedding"] for row in rows(deberta(*words, "-f", "jsonl", *texts))], numpy.float32)
-    for dtype, tolerance in (("fp32", 0), ("fp16", 2 ** -11), ("bf16", 2 ** -8)):
+    for dtype, tolerance in (("fp32", 0), ("fp16", 2**-11), ("bf16", 2**-8)):
         path = tmp_path / f"{dtype}.safetensors"
         assert deberta(*words, "--output-dtype", dtype, "-o", path, *texts).returncode == 0
         header = path.read_bytes()[8:]
@@ -297,22 +370,31 @@ def test_embed_writes_safetensors_and_half_precision(deberta, sequence_model, tm
     assert half.dtype == numpy.float16 and (half == plain.astype(numpy.float16)).all()
     assert deberta(*words, "--pooling", "none", "-o", tmp_path / "t.safetensors", *texts).returncode == 0
     tokens = load_file(tmp_path / "t.safetensors")
-    each = [numpy.array(row["token_embeddings"]) for row in rows(deberta(*words, "--pooling", "none", "-f", "jsonl", *texts))]
+    each = [
+        numpy.array(row["token_embeddings"])
+        for row in rows(deberta(*words, "--pooling", "none", "-f", "jsonl", *texts))
+    ]
     assert tokens["starts"].tolist() == [0, len(each[0]), len(each[0]) + len(each[1])]
     assert numpy.allclose(tokens["token_embeddings"], numpy.concatenate(each), atol=1e-6)
-    for given, message in ((("--output-dtype", "bf16", "-o", tmp_path / "x.npy"), "NumPy has no such type"), (("--pooling", "none", "-o", tmp_path / "x.npy"), "different lengths"),
-                           (("--output-dtype", "fp16"), "expected -o FILE.npy")):
+    for given, message in (
+        (("--output-dtype", "bf16", "-o", tmp_path / "x.npy"), "NumPy has no such type"),
+        (("--pooling", "none", "-o", tmp_path / "x.npy"), "different lengths"),
+        (("--output-dtype", "fp16"), "expected -o FILE.npy"),
+    ):
         failed = deberta(*words, *given, *texts)
         assert failed.returncode == 2 and message in failed.stderr and not (tmp_path / "x.npy").exists()
 
 
 def test_embed_compares_two_texts(deberta, sequence_model):
     import numpy
+
     words = ("embed", "-m", sequence_model, "-q", "-f", "jsonl")
     a, b = (numpy.array(row["embedding"]) for row in rows(deberta(*words, "some text", "other words here")))
     (got,) = rows(deberta(*words, "--similarity", "some text", "other words here"))
     assert got["similarity"] == pytest.approx(a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b), abs=1e-6)
-    same = rows(deberta(*words, "--similarity", "--input-format", "jsonl", stdin='{"text": "x y", "text_pair": "x y"}\n'))
+    same = rows(
+        deberta(*words, "--similarity", "--input-format", "jsonl", stdin='{"text": "x y", "text_pair": "x y"}\n')
+    )
     assert same[0]["similarity"] == pytest.approx(1, abs=1e-6)
     assert deberta(*words, "--similarity", "alone").returncode == 2
     assert "for --similarity, got none" in deberta(*words, "--similarity", "--pooling", "none", "a", "b").stderr

@@ -2,6 +2,7 @@
 and one message that a newcomer understands.
 
 Words in capitals are models (made below); the files are in the folder where the program runs."""
+
 import pathlib
 
 import numpy
@@ -28,8 +29,14 @@ USAGES = [
     # ---- options
     ("classify -m", 2, "--model: expected DIR after it, got nothing"),
     ("classify -m --top-k 3 x", 2, "--model: expected DIR after it, got the option --top-k"),
-    ("rerank -m ONE --query --return-text d", 2, ("--query: expected TEXT after it, got the option --return-text; write --query=-x for a value that starts "
-                                                  "with a dash")),
+    (
+        "rerank -m ONE --query --return-text d",
+        2,
+        (
+            "--query: expected TEXT after it, got the option --return-text; write --query=-x for a value that starts "
+            "with a dash"
+        ),
+    ),
     ("zero-shot -m NLI --labels --multi-label x", 2, "--labels: expected NAMES after it, got the option --multi-label"),
     ("classify -m SEQ x -qk", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
     ("classify -m SEQ x --top-k", 2, "--top-k: expected a whole number in 0..100000 after it, got nothing"),
@@ -52,23 +59,51 @@ USAGES = [
     ("qa question context", 2, "--model: expected a model directory, got none; give -m DIR or set DEBERTA_MODEL"),
     (["classify", "-m", "", "x"], 2, '--model: expected DIR, got ""'),
     ("classify -m none x", 1, "none: no such model; looked for the directory none"),
-    ("classify -m ./none x", 1, "./none: no such model directory; expected a folder with config.json, weights and a tokenizer"),
-    ("classify -m SEQ/model.safetensors x", 1, "SEQ/model.safetensors: expected a model folder, got a file; give the folder of the file: -m SEQ"),
+    (
+        "classify -m ./none x",
+        1,
+        "./none: no such model directory; expected a folder with config.json, weights and a tokenizer",
+    ),
+    (
+        "classify -m SEQ/model.safetensors x",
+        1,
+        "SEQ/model.safetensors: expected a model folder, got a file; give the folder of the file: -m SEQ",
+    ),
     ("classify -m texts.txt x", 1, "texts.txt: expected a model folder, got a file"),
     ("info -m folder", 1, "folder"),
     ("inspect -m SEQ --diff none", 1, "none: no such model"),
     ("classify -m SEQ --dtype int8 x", 1, "int8 needs a calibration of the activations, and there is none"),
     # ---- models for another verb: the message names a verb that takes the model
-    ("classify -m TOKEN x", 1, "classify: expected a sequence classification head, got token; verbs for this model: ner, embed"),
+    (
+        "classify -m TOKEN x",
+        1,
+        "classify: expected a sequence classification head, got token; verbs for this model: ner, embed",
+    ),
     ("classify -m LM x", 1, "verbs for this model: fill, score, embed"),
     ("nli -m TOKEN a b", 1, "nli: expected a sequence classification head, got token"),
-    ("nli -m SEQ a b", 1, ("nli: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, "
-                           "neutral, positive")),
+    (
+        "nli -m SEQ a b",
+        1,
+        (
+            'nli: expected classes named entailment, neutral, contradiction, got "negative" among negative, '
+            "neutral, positive"
+        ),
+    ),
     ("nli -m ONE a b", 1, "nli: expected an entailment model with 2 or 3 classes, got one with 1"),
-    ("zero-shot -m SEQ --labels a,b x", 1, ("zero-shot: expected classes named entailment, neutral, contradiction, got \"negative\" among negative, "
-                                            "neutral, positive")),
+    (
+        "zero-shot -m SEQ --labels a,b x",
+        1,
+        (
+            'zero-shot: expected classes named entailment, neutral, contradiction, got "negative" among negative, '
+            "neutral, positive"
+        ),
+    ),
     ("zero-shot -m TOKEN --labels a,b x", 1, "zero-shot: expected a sequence classification head, got token"),
-    ("ner -m SEQ x", 1, "ner: expected a token classification head, got sequence; verbs for this model: classify, embed"),
+    (
+        "ner -m SEQ x",
+        1,
+        "ner: expected a token classification head, got sequence; verbs for this model: classify, embed",
+    ),
     ("ner -m NLI x", 1, "verbs for this model: classify, nli, zero-shot, embed"),
     ("ner -m ONE x", 1, "verbs for this model: classify, rerank, choose, embed"),
     ("qa -m SEQ q c", 1, "qa: expected a span head, got sequence"),
@@ -90,7 +125,11 @@ USAGES = [
     ("classify -m SEQ --pair x", 2, "classify: expected texts in groups of 2"),
     ("classify -m SEQ -i none", 1, "none: cannot open: No such file or directory"),
     ("classify -m SEQ -i texts.txt x", 2, "--input: expected texts or an input file, got both"),
-    ("classify -m SEQ -i dev.tsv --input-field a,b,c", 2, "--input-field: expected these names (text,text_pair), got 3"),
+    (
+        "classify -m SEQ -i dev.tsv --input-field a,b,c",
+        2,
+        "--input-field: expected these names (text,text_pair), got 3",
+    ),
     ("classify -m SEQ -m TOKEN x", 2, "--model: expected one value, got 2: SEQ, TOKEN"),
     ("classify -m SEQ --top-k 2 --top-k 3 x", 2, "--top-k: expected one value, got 2: 2, 3"),
     ("classify -m SEQ -i dev.tsv", 1, 'no column "text" among sentence, label; name it with --input-field'),
@@ -99,16 +138,50 @@ USAGES = [
     ("classify -m SEQ -i folder", 1, "folder: expected a file, got a folder"),
     ("classify -m SEQ -i - -i -", 2, "--input: expected standard input once, got it twice"),
     ("classify -m SEQ --top-k 1 -k 2 x", 2, "--top-k: expected one value, got 2: 1, 2"),
-    ("classify -m SEQ -i ids.safetensors", 1, "ids.safetensors: expected text, got a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark"),
-    ("classify -m SEQ -i dev.tsv --input-field sentence --keep idd", 1, 'dev.tsv: no column "idd" among sentence, label; --keep names columns of the input'),
-    ("classify -m SEQ -i texts.txt --keep id", 2, "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt"),
-    ("classify -m SEQ -i texts.txt --input-field review", 2, ("--input-field: expected rows with columns or keys, got lines of text from texts.txt; name their format "
-                                                              "with --input-format")),
-    ("rerank -m ONE --query q -i dev.tsv --input-field sentence --keep labl", 1, 'dev.tsv: no column "labl" among sentence, label; did you mean label? --keep names columns of the input'),
-    ("rerank -m ONE --query q -i texts.txt --keep id", 2, "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt"),
+    (
+        "classify -m SEQ -i ids.safetensors",
+        1,
+        "ids.safetensors: expected text, got a NUL byte at byte 1: binary data, or UTF-16 without a byte order mark",
+    ),
+    (
+        "classify -m SEQ -i dev.tsv --input-field sentence --keep idd",
+        1,
+        'dev.tsv: no column "idd" among sentence, label; --keep names columns of the input',
+    ),
+    (
+        "classify -m SEQ -i texts.txt --keep id",
+        2,
+        "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt",
+    ),
+    (
+        "classify -m SEQ -i texts.txt --input-field review",
+        2,
+        (
+            "--input-field: expected rows with columns or keys, got lines of text from texts.txt; name their format "
+            "with --input-format"
+        ),
+    ),
+    (
+        "rerank -m ONE --query q -i dev.tsv --input-field sentence --keep labl",
+        1,
+        'dev.tsv: no column "labl" among sentence, label; did you mean label? --keep names columns of the input',
+    ),
+    (
+        "rerank -m ONE --query q -i texts.txt --keep id",
+        2,
+        "--keep: expected rows with columns or keys of these names, got lines of text from texts.txt",
+    ),
     ("tokenize -m SEQ --decode -o x.safetensors 1", 2, "--decode: expected answers as text, got -o x.safetensors"),
-    ("tokenize -m SEQ -f json -o x.safetensors a", 2, "--output: x.safetensors is an array; --format json contradicts that"),
-    ("forward -m SEQ -o x.safetensors", 2, "forward: expected texts, or --ids and a safetensors file with input_ids, got none"),
+    (
+        "tokenize -m SEQ -f json -o x.safetensors a",
+        2,
+        "--output: x.safetensors is an array; --format json contradicts that",
+    ),
+    (
+        "forward -m SEQ -o x.safetensors",
+        2,
+        "forward: expected texts, or --ids and a safetensors file with input_ids, got none",
+    ),
     ("forward -m SEQ --ids ids.safetensors -o x.safetensors a", 2, "--ids: expected texts or --ids, got both"),
     ("forward -m SEQ --ids ids.safetensors --pair -o x.safetensors", 2, "--pair: expected texts, got --ids"),
     ("forward -m SEQ --pair -o x.safetensors a", 2, "--pair: expected pairs of texts, got 1 texts"),
@@ -116,7 +189,11 @@ USAGES = [
     ("eval --task rte -p answers.tsv -i dev.tsv", 1, "dev.tsv:1: expected a header line with columns named"),
     ("zero-shot -m NLI x", 2, "--labels: expected candidate labels, got none"),
     ("zero-shot -m NLI --labels a,a x", 2, '--labels: expected different labels, got "a" twice'),
-    ("zero-shot -m NLI --labels a --labels-file texts.txt x", 2, "--labels-file: expected --labels or --labels-file, got both"),
+    (
+        "zero-shot -m NLI --labels a --labels-file texts.txt x",
+        2,
+        "--labels-file: expected --labels or --labels-file, got both",
+    ),
     ("zero-shot -m NLI --labels a,b --template none x", 2, '--template: expected {} where the label goes, got "none"'),
     ("fill -m LM no", 1, "text: expected at least one mask token, got none; write [MASK]"),
     ("tokenize -m LM --decode abc", 1, 'expected ids, got "abc"'),
@@ -132,15 +209,39 @@ USAGES = [
     (["classify", "-m", "SEQ", "-o", "", "x"], 2, '--output: expected FILE, got ""'),
     ("classify -m SEQ -o x.npy x", 2, "--output: expected a name with the extension of a format of classify"),
     ("classify -m SEQ -o x.conll x", 2, "--output: expected a name with the extension of a format of classify"),
-    ("classify -m SEQ -o x.tsv.gz x", 2, "--output: expected a name that does not end in .gz, got x.tsv.gz: output is not compressed"),
+    (
+        "classify -m SEQ -o x.tsv.gz x",
+        2,
+        "--output: expected a name that does not end in .gz, got x.tsv.gz: output is not compressed",
+    ),
     ("embed -m SEQ -f json -o x.npy x", 2, "--output: x.npy is an array; --format json contradicts that"),
     ("embed -m SEQ --output-dtype fp16 x", 2, "--output-dtype: expected -o FILE.npy or -o FILE.safetensors as well"),
     ("embed -m SEQ --pooling none -o x.npy x", 2, "--pooling: expected auto, cls, mean or max for a .npy file"),
-    ("forward -m SEQ --ids ids.safetensors -o x.json", 2, "--output: expected a name that ends in .safetensors, got x.json"),
-    ("eval --task sst-2 -p answers.tsv dev.tsv --write-predictions -", 2, "--write-predictions: expected a file, got standard output, which is already in use"),
-    ("eval --task sst-2 -p answers.tsv dev.tsv --write-predictions p.tsv -o p.tsv", 2, "expected two different files, got p.tsv twice"),
-    ("eval --task squad -m SPAN squad.json --write-predictions p.tsv", 2, "--write-predictions: expected a name that ends in .json, the format of predictions for squad, got p.tsv"),
-    ("eval --task sst-2 -p answers.tsv dev.tsv --write-predictions p.jsonl", 2, "--write-predictions: expected a name that ends in .tsv, the format of predictions for sst-2, got p.jsonl"),
+    (
+        "forward -m SEQ --ids ids.safetensors -o x.json",
+        2,
+        "--output: expected a name that ends in .safetensors, got x.json",
+    ),
+    (
+        "eval --task sst-2 -p answers.tsv dev.tsv --write-predictions -",
+        2,
+        "--write-predictions: expected a file, got standard output, which is already in use",
+    ),
+    (
+        "eval --task sst-2 -p answers.tsv dev.tsv --write-predictions p.tsv -o p.tsv",
+        2,
+        "expected two different files, got p.tsv twice",
+    ),
+    (
+        "eval --task squad -m SPAN squad.json --write-predictions p.tsv",
+        2,
+        "--write-predictions: expected a name that ends in .json, the format of predictions for squad, got p.tsv",
+    ),
+    (
+        "eval --task sst-2 -p answers.tsv dev.tsv --write-predictions p.jsonl",
+        2,
+        "--write-predictions: expected a name that ends in .tsv, the format of predictions for sst-2, got p.jsonl",
+    ),
     ("eval --task sst-2 -p answers.tsv dev.tsv --output-dir texts.txt", 1, "texts.txt: expected a folder, got a file"),
     # ---- eval
     ("eval", 2, "--task: expected the name of a task, got none"),
@@ -172,7 +273,7 @@ USAGES = [
     ("chart squad.json -o x.png", 2, "--output: expected a name that ends in .svg, got x.png"),
     # ---- bench
     ("bench -m SEQ --threads abc", 2, '--threads: expected numbers in 1..1024, got "abc"'),
-    ("bench -m SEQ --lengths 0", 2, '--lengths: expected numbers in 1..'),
+    ("bench -m SEQ --lengths 0", 2, "--lengths: expected numbers in 1.."),
     ("bench -m SEQ --baseline none", 1, "none: cannot open: No such file or directory"),
 ]
 
@@ -197,8 +298,10 @@ def place(models, tmp_path):
     (tmp_path / "texts.txt").write_text("one\ntwo\n")
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n1\t0\n")
-    (tmp_path / "squad.json").write_text('{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "what", "answers": '
-                                         '[{"text": "a", "answer_start": 0}]}]}]}]}')
+    (tmp_path / "squad.json").write_text(
+        '{"data": [{"paragraphs": [{"context": "a b", "qas": [{"id": "1", "question": "what", "answers": '
+        '[{"text": "a", "answer_start": 0}]}]}]}]}'
+    )
     write_safetensors(tmp_path / "ids.safetensors", {"input_ids": numpy.array([[1, 5, 2]], dtype=numpy.int32)})
     return tmp_path
 
@@ -207,7 +310,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir() if path.is_file()}
 
 
-@pytest.mark.parametrize("usage, code, message", USAGES, ids=lambda value: value if isinstance(value, str) and " " in value else None)
+@pytest.mark.parametrize(
+    "usage, code, message", USAGES, ids=lambda value: value if isinstance(value, str) and " " in value else None
+)
 def test_a_wrong_usage_gets_its_answer(deberta, place, usage, code, message):
     before, names = contents(place), sorted(path.name for path in place.iterdir())
     done = deberta(*(usage.split() if isinstance(usage, str) else usage), cwd=place)
@@ -220,20 +325,63 @@ def test_a_wrong_usage_gets_its_answer(deberta, place, usage, code, message):
 def test_the_list_is_long_and_names_every_verb():
     words = [usage.split() if isinstance(usage, str) else usage for usage, _, _ in USAGES]
     assert len(USAGES) >= 60 and len({" ".join(line) for line in words}) == len(USAGES)
-    assert {line[0] for line in words} >= {"classify", "nli", "zero-shot", "ner", "qa", "choose", "rerank", "fill", "score", "embed", "detect", "tokenize", "forward", "eval",
-                                           "inspect", "check", "convert", "bench", "info", "chart", "completion", "help"}
+    assert {line[0] for line in words} >= {
+        "classify",
+        "nli",
+        "zero-shot",
+        "ner",
+        "qa",
+        "choose",
+        "rerank",
+        "fill",
+        "score",
+        "embed",
+        "detect",
+        "tokenize",
+        "forward",
+        "eval",
+        "inspect",
+        "check",
+        "convert",
+        "bench",
+        "info",
+        "chart",
+        "completion",
+        "help",
+    }
 
 
-@pytest.mark.parametrize("head, labels", [("sequence", ("a", "b", "c")), ("sequence", ("contradiction", "neutral", "entailment")), ("sequence", ("not_entailment", "entailment")),
-                                          ("sequence", ("a", "b")), ("sequence", ("one",)), ("token", ("O", "B-X")), ("span", ()), ("lm", ()), ("rtd", ())])
+@pytest.mark.parametrize(
+    "head, labels",
+    [
+        ("sequence", ("a", "b", "c")),
+        ("sequence", ("contradiction", "neutral", "entailment")),
+        ("sequence", ("not_entailment", "entailment")),
+        ("sequence", ("a", "b")),
+        ("sequence", ("one",)),
+        ("token", ("O", "B-X")),
+        ("span", ()),
+        ("lm", ()),
+        ("rtd", ()),
+    ],
+)
 def test_a_verb_that_is_named_takes_the_model(deberta, tmp_path, head, labels):
     model = make_model(tmp_path / "model", head, labels=labels)
     said = deberta("ner" if head != "token" else "qa", "-m", model, *(["x"] if head != "token" else ["q", "c"])).stderr
     verbs = said.split("verbs for this model: ")[1].strip().split(", ")
-    texts = {"nli": ["a", "b"], "zero-shot": ["--labels", "a,b", "x"], "qa": ["q", "c"], "choose": ["c", "q", "a", "b"], "rerank": ["q", "d"], "fill": ["a [MASK]"]}
+    texts = {
+        "nli": ["a", "b"],
+        "zero-shot": ["--labels", "a,b", "x"],
+        "qa": ["q", "c"],
+        "choose": ["c", "q", "a", "b"],
+        "rerank": ["q", "d"],
+        "fill": ["a [MASK]"],
+    }
     assert verbs[-1] == "embed"
     for verb in verbs:
         done = deberta(verb, "-m", model, *texts.get(verb, ["some words"]))
         assert done.returncode == 0, (verb, done.stderr)
-    for verb in {"nli", "zero-shot", "qa", "choose", "rerank", "fill", "classify", "ner", "score", "detect"} - set(verbs):
+    for verb in {"nli", "zero-shot", "qa", "choose", "rerank", "fill", "classify", "ner", "score", "detect"} - set(
+        verbs
+    ):
         assert deberta(verb, "-m", model, *texts.get(verb, ["some words"])).returncode == 1, verb

@@ -1,7 +1,7 @@
 """Stands in for a test program: what GoogleTest prints and writes, for tests given as {name: outcome}. Outcomes:
 passed, failed, skipped, thrown, crash (the program dies), hang."""
 
-PROGRAM = '''#!/usr/bin/env python3
+PROGRAM = """#!/usr/bin/env python3
 import fnmatch, os, sys, time
 TESTS = {tests!r}
 arguments = dict(word.partition("=")[::2] for word in sys.argv[1:])
@@ -35,7 +35,7 @@ if "--gtest_output" in arguments:
     with open(arguments["--gtest_output"].removeprefix("xml:"), "w") as file:
         file.write("<testsuites><testsuite>" + "".join(cases) + "</testsuite></testsuites>")
 sys.exit(1 if failed else 0)
-'''
+"""
 
 
 def program(**tests):

@@ -1,4 +1,5 @@
 """./test --changed: which test files a change can break, in which order, and since which commit."""
+
 import subprocess
 
 import pytest
@@ -28,10 +29,11 @@ FILES = {
     "tests/cli/test_page.py": 'PAGE = (ROOT / "docs/page.md").read_text() + (ROOT / "README.md").read_text()\n',
     "tests/golden/words/a.txt": "",
     "tests/one/words_test.cpp": 'golden("words/a.txt")\nTEST(Words, Are) {}\n',
-    "docs/page.md": "", "README.md": "", "docs/unread.md": "",
+    "docs/page.md": "",
+    "README.md": "",
+    "docs/unread.md": "",
     "tools/mutations/one.toml": (
-        '[broken]\nfile = "src/one/far.cpp"\nold = "a"\nnew = "b"\nwhy = "It is."\n'
-        'tests = ["test_one Words.*"]\n'
+        '[broken]\nfile = "src/one/far.cpp"\nold = "a"\nnew = "b"\nwhy = "It is."\ntests = ["test_one Words.*"]\n'
     ),
     "src/one/far.cpp": "a\n",
 }
@@ -46,7 +48,9 @@ def tree(repository, write):
 
 def broken(tree, *changed):
     """{test: steps}"""
-    return {name.rpartition("/")[2]: steps for name, steps in tree.distances(list(changed)).items() if reach.is_test(name)}
+    return {
+        name.rpartition("/")[2]: steps for name, steps in tree.distances(list(changed)).items() if reach.is_test(name)
+    }
 
 
 def test_a_source_breaks_the_tests_of_its_header_and_of_all_that_is_built_on_it(tree):
@@ -83,13 +87,21 @@ def test_a_file_that_is_gone_breaks_what_still_wants_it(tree, repository):
 @pytest.fixture
 def commits(repository, tree, run):
     """list_changed(words...) -> lines; commit(message) -> hash, of all that is there"""
+
     def git(*words):
-        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=repository, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
+            cwd=repository,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout.strip()
 
     def commit(message):
         git("add", "-A")
         git("commit", "-qm", message)
         return git("rev-parse", "HEAD")
+
     return git, commit, lambda *words: run("tools/changed.py", "--list", *words)
 
 
@@ -103,7 +115,12 @@ def test_what_changed_is_counted_from_the_commit_that_passed_or_from_main(commit
     assert code == 0
     assert lines[0] == f"test: 2 files changed since {first[:12]}; 5 checks and 4 test files can fail"
     assert lines[1:3] == ["README.md", "src/one/thing.cpp"]
-    assert [line.split()[-1] for line in lines if " steps " in line] == ["tests/one/thing_test.cpp", "tests/cli/test_page.py", "tests/one/other_test.cpp", "tests/cli/test_verb.py"]
+    assert [line.split()[-1] for line in lines if " steps " in line] == [
+        "tests/one/thing_test.cpp",
+        "tests/cli/test_page.py",
+        "tests/one/other_test.cpp",
+        "tests/cli/test_verb.py",
+    ]
     git("update-ref", "refs/remotes/origin/main", first)
     assert f"since {first[:12]};" in listed()[1][0]
     git("update-ref", "refs/gate/passed", second)

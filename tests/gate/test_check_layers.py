@@ -1,22 +1,32 @@
 """tools/check_layers.py in a small repository: what a room may not say, and what it may not include."""
+
 import pathlib
 
 import pytest
 
-ROOMS = """base     0  library  program  always  things
+ROOMS = (
+    """base     0  library  program  always  things
 text     1  library  program  always  things
 rows     5  library  program  always  things
 options  5  program  program  always  things
 eval     6  library  program  always  things
 cli      7  program  program  always  things
-""" + "".join(line for line in (pathlib.Path(__file__).resolve().parents[2] / "rooms.txt").read_text().splitlines(keepends=True) if line.startswith("train/")) + """
+"""
+    + "".join(
+        line
+        for line in (pathlib.Path(__file__).resolve().parents[2] / "rooms.txt").read_text().splitlines(keepends=True)
+        if line.startswith("train/")
+    )
+    + """
 python/deberta 0 python  pytest   always  things
 """
+)
 
 
 @pytest.fixture
 def check(run, write, repository):
     """check(file, text) -> (exit code, lines), with that file in the repository"""
+
     def go(name="src/base/one.cpp", text=""):
         write("rooms.txt", ROOMS)
         for room in ("base", "text", "rows", "options", "eval", "cli"):
@@ -27,6 +37,7 @@ def check(run, write, repository):
         if name.startswith(("train/", "python/")):
             (repository / name).with_name("README.md").write_text(f"# {name.rpartition('/')[0]}: a room\n")
         return run("tools/check_layers.py")
+
     return go
 
 
@@ -34,14 +45,27 @@ def test_a_house_in_order_is_green(check):
     assert check()[0] == 0
 
 
-@pytest.mark.parametrize("literal", ['"raise --max-tokens"', '"--stride"', '"say \\"x\\" --y"', 'R"(a\n--b)"', '"give a directory with -m"', '"`deberta info -m DIR`"'])
+@pytest.mark.parametrize(
+    "literal",
+    [
+        '"raise --max-tokens"',
+        '"--stride"',
+        '"say \\"x\\" --y"',
+        'R"(a\n--b)"',
+        '"give a directory with -m"',
+        '"`deberta info -m DIR`"',
+    ],
+)
 def test_a_literal_with_an_option_in_the_library_is_red(check, literal):
     code, lines = check("src/text/one.cpp", f"// a comment\nconst char* text = {literal};\n")
     assert code == 1
     assert len([line for line in lines if line.startswith("src/text/one.cpp:2: a literal names an option")]) == 1
 
 
-@pytest.mark.parametrize("text", ["// \"it's --cold\"", "/* \"--cold\" */", "x = 1'000 --y;", '"a - b -- c -1 well-known a-b"', "'\"'; --i; '\"'"])
+@pytest.mark.parametrize(
+    "text",
+    ['// "it\'s --cold"', '/* "--cold" */', "x = 1'000 --y;", '"a - b -- c -1 well-known a-b"', "'\"'; --i; '\"'"],
+)
 def test_what_is_no_option_or_no_literal_is_green(check, text):
     assert check("src/base/one.cpp", text)[0] == 0
 
@@ -66,7 +90,9 @@ def test_sizes_of_a_model_are_multiplied_in_the_room_cost_alone(check, text):
     code, lines = check("src/rows/one.cpp", f"\n{text}\n")
     assert code == 1
     assert [line for line in lines if line.startswith("src/rows/one.cpp:2: a count of weights or operations")]
-    assert check("src/rows/one.cpp", "f(hidden_size * 2, intermediate_size); x = hidden_size; y = 2 * vocab_size;")[0] == 0
+    assert (
+        check("src/rows/one.cpp", "f(hidden_size * 2, intermediate_size); x = hidden_size; y = 2 * vocab_size;")[0] == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["error_codes.inc", "library.h"])
@@ -83,8 +109,10 @@ def test_an_include_that_goes_up_is_red(check):
 def test_a_room_of_the_library_includes_none_of_the_program(check):
     code, lines = check("src/eval/one.cpp", '#include "options/options.h"\n')
     assert code == 1
-    assert ("src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the "
-                          "program's") in lines
+    assert (
+        "src/eval/one.cpp:1: eval is a room of the library and may not include options/options.h, which is the "
+        "program's"
+    ) in lines
 
 
 def test_a_room_of_the_program_includes_the_library(check):
@@ -99,8 +127,16 @@ def test_torch_is_for_train_alone(check, header):
     assert check("train/ops/one.h", f"#include <{header}>\n")[0] == 0
 
 
-@pytest.mark.parametrize("header, home", [("boost/asio.hpp", "src/serve/http_server.cpp, src/serve/listener.h"), ("zstd.h", "src/data/decompressor.cpp"), ("bzlib.h", "src/data/decompressor.cpp"),
-                                          ("zlib.h", "src/base/zip_reader.cpp, src/data/decompressor.cpp, train/data/token_file.cpp"), ("nanobind/nanobind.h", "python/")])
+@pytest.mark.parametrize(
+    "header, home",
+    [
+        ("boost/asio.hpp", "src/serve/http_server.cpp, src/serve/listener.h"),
+        ("zstd.h", "src/data/decompressor.cpp"),
+        ("bzlib.h", "src/data/decompressor.cpp"),
+        ("zlib.h", "src/base/zip_reader.cpp, src/data/decompressor.cpp, train/data/token_file.cpp"),
+        ("nanobind/nanobind.h", "python/"),
+    ],
+)
 def test_a_heavy_library_has_its_files(check, header, home):
     code, lines = check("src/eval/one.cpp", f"#include <{header}>\n")
     assert code == 1 and lines == [f"src/eval/one.cpp:1: {header} may only be included in {home}"]
@@ -110,7 +146,11 @@ def test_the_trainer_sees_of_the_engine_its_public_headers(check, write):
     write("include/deberta/model.h", "#pragma once\n")
     assert check("train/model/one.cpp", '#include "deberta/model.h"\n')[0] == 0
     code, lines = check("train/model/one.cpp", '#include "engine/pass.h"\n')
-    assert code == 1 and "train/model/one.cpp:1: engine/pass.h may only be included in src/, train/model/trained_computation.cpp" in lines
+    assert (
+        code == 1
+        and "train/model/one.cpp:1: engine/pass.h may only be included in src/, train/model/trained_computation.cpp"
+        in lines
+    )
 
 
 def test_torch_is_no_part_of_a_public_header(check):
@@ -118,27 +158,50 @@ def test_torch_is_no_part_of_a_public_header(check):
     assert code == 1 and lines[0].startswith("include/deberta/error.h:1: a public header includes only ")
 
 
-@pytest.mark.parametrize("name, target", [
-    ("train/ops/one.cpp", "text/empty.h"), ("train/ops/one.cpp", "deberta/error.h"), ("train/model/one.cpp", "train/ops/one.h"), ("train/data/one.cpp", "rows/empty.h"),
-    ("train/run/one.cpp", "eval/empty.h"), ("train/finetune/one.cpp", "train/step/one.h"), ("train/cli/one.cpp", "options/options.h"), ("train/cli/one.cpp", "train/replay/one.h"),
-    ("python/deberta/one.cpp", "deberta/error.h"), ("python/deberta/one.cpp", "eval/empty.h")])
+@pytest.mark.parametrize(
+    "name, target",
+    [
+        ("train/ops/one.cpp", "text/empty.h"),
+        ("train/ops/one.cpp", "deberta/error.h"),
+        ("train/model/one.cpp", "train/ops/one.h"),
+        ("train/data/one.cpp", "rows/empty.h"),
+        ("train/run/one.cpp", "eval/empty.h"),
+        ("train/finetune/one.cpp", "train/step/one.h"),
+        ("train/cli/one.cpp", "options/options.h"),
+        ("train/cli/one.cpp", "train/replay/one.h"),
+        ("python/deberta/one.cpp", "deberta/error.h"),
+        ("python/deberta/one.cpp", "eval/empty.h"),
+    ],
+)
 def test_what_the_rooms_of_the_other_halves_may_include(check, name, target):
     assert check(name, f'#include "{target}"\n')[0] == 0
 
 
-@pytest.mark.parametrize("name, target, why", [
-    ("train/ops/one.cpp", "rows/empty.h", "train/ops may not include rows/empty.h (src/rows)"),
-    ("train/model/one.h", "eval/empty.h", "train/model may not include eval/empty.h (src/eval)"),
-    ("train/run/one.cpp", "options/options.h", "train/run may not include options/options.h (src/options)"),
-    ("train/finetune/one.cpp", "train/pretrain/one.h", "train/finetune (floor 6) may not include train/pretrain/one.h (floor 6)"),
-    ("python/deberta/one.cpp", "cli/verbs.h", "python/deberta may include the library alone, not cli/verbs.h"),
-    ("python/deberta/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
-    ("src/cli/one.cpp", "python/deberta/one.h", "nothing outside python/ may include python/deberta/one.h"),
-    ("train/cli/one.cpp", "cli/verbs.h", "train/cli may not include cli/verbs.h (src/cli)"),
-    ("train/ops/one.cpp", "train/model/one.h", "train/ops (floor 0) may not include train/model/one.h (floor 1)"),
-    ("train/cli/one.cpp", "train/hall/one.h", "train/hall/one.h is in no room of train"),
-    ("src/cli/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
-    ("include/deberta/error.h", "train/ops/one.h", "train/ops/one.h is no public header of this floor (0) or below")])
+@pytest.mark.parametrize(
+    "name, target, why",
+    [
+        ("train/ops/one.cpp", "rows/empty.h", "train/ops may not include rows/empty.h (src/rows)"),
+        ("train/model/one.h", "eval/empty.h", "train/model may not include eval/empty.h (src/eval)"),
+        ("train/run/one.cpp", "options/options.h", "train/run may not include options/options.h (src/options)"),
+        (
+            "train/finetune/one.cpp",
+            "train/pretrain/one.h",
+            "train/finetune (floor 6) may not include train/pretrain/one.h (floor 6)",
+        ),
+        ("python/deberta/one.cpp", "cli/verbs.h", "python/deberta may include the library alone, not cli/verbs.h"),
+        ("python/deberta/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
+        ("src/cli/one.cpp", "python/deberta/one.h", "nothing outside python/ may include python/deberta/one.h"),
+        ("train/cli/one.cpp", "cli/verbs.h", "train/cli may not include cli/verbs.h (src/cli)"),
+        ("train/ops/one.cpp", "train/model/one.h", "train/ops (floor 0) may not include train/model/one.h (floor 1)"),
+        ("train/cli/one.cpp", "train/hall/one.h", "train/hall/one.h is in no room of train"),
+        ("src/cli/one.cpp", "train/ops/one.h", "nothing outside train/ may include train/ops/one.h"),
+        (
+            "include/deberta/error.h",
+            "train/ops/one.h",
+            "train/ops/one.h is no public header of this floor (0) or below",
+        ),
+    ],
+)
 def test_what_crosses_the_border_of_a_half_is_red(check, name, target, why):
     code, lines = check(name, f'#include "{target}"\n')
     assert code == 1 and lines == [f"{name}:1: {why}"]

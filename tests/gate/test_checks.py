@@ -1,4 +1,5 @@
 """tools/checks.py in a stand-in repository: what is checked, and what fails."""
+
 import hashlib
 import shutil
 import sys
@@ -38,13 +39,16 @@ def test_every_check_is_part_of_the_gate():
     assert [check.name for check in checks.CHECKS if check.name not in commands] == []
 
 
-@pytest.mark.parametrize("text, wrong", [
-    ("import os\n", "F401"),
-    (f"A = {'1 + ' * 40}1\n", "would be reformatted"),
-    (f"# {'long ' * 25}line\n", "E501"),
-    ("A = 'single quotes'\n", "would be reformatted"),
-    ("import sys\nimport os\n\nprint(os, sys)\n", "I001"),
-])
+@pytest.mark.parametrize(
+    "text, wrong",
+    [
+        ("import os\n", "F401"),
+        (f"A = {'1 + ' * 40}1\n", "would be reformatted"),
+        (f"# {'long ' * 25}line\n", "E501"),
+        ("A = 'single quotes'\n", "would be reformatted"),
+        ("import sys\nimport os\n\nprint(os, sys)\n", "I001"),
+    ],
+)
 def test_python_out_of_style_is_red_and_fix_puts_right_what_it_can(run, write, style_of_python, text, wrong):
     assert run("tools/checks.py", "python")[0] == 0
     path = write("bench/page.py", text)
@@ -99,26 +103,34 @@ def test_pages_in_style_are_green(run, pages):
     assert run("tools/checks.py", "web") == (0, ["web: 6 files, no problem", "1 passed, 0 failed"])
 
 
-@pytest.mark.parametrize("name, old, new, wrong", [
-    ("a.js", "trim();", f"trim(); // {'long ' * 25}", "a.js:10: expected at most 120 columns"),
-    ("a.css", "0 auto", "0  \tauto", "a.css:1: expected no tab"),
-    ("a.html", "</script>", "</script> ", "a.html:1: expected no blank at the end of the line"),
-    ("a.css", "}\n", "}", "a.css:1: expected one line feed at the end of the file"),
-    ("b.js", "let { text }", "var { text }", "b.js:3: expected const or let, got var"),
-    ("b.js", "length < 3", "length == 3", "b.js:6: expected ===, got =="),
-    ("b.js", "text += one;", 'text += fetch("b");', "b.js:5: expected requests in api.js alone, got fetch"),
-    ("b.js", "return text;", "return text", "b.js:7: expected a semicolon"),
-    ("a.js", "open(part);", "open(part)", "a.js:7: expected a semicolon"),
-    ("a.js", ".trim();", ".trim()", "a.js:10: expected a semicolon"),
-    ("a.js", "};\nnew", "}\nnew", "a.js:16: expected a semicolon"),
-    ("a.js", "(error.message);", "(error.message)", "a.js:17: expected a semicolon"),
-    ("a.js", "import { one, two }", "import * as b", "a.js:1: expected an import on one line"),
-    ("a.js", "import { one, two }", "import { one, three }", "a.js:1: b.js exports no three"),
-    ("a.js", "${one}: ", "", "a.js:1: one is imported and not used"),
-    ("b.js", "export function", "export default function", "b.js:2: expected export before a declaration"),
-    ("b.js", "export function", "export const rest = 1;\nexport function", "b.js:2: rest is exported and not imported"),
-    ("a.js", "const say", "const ask = 1, two = 2;\nconst say", "two is a top-level name of a.js too"),
-])
+@pytest.mark.parametrize(
+    "name, old, new, wrong",
+    [
+        ("a.js", "trim();", f"trim(); // {'long ' * 25}", "a.js:10: expected at most 120 columns"),
+        ("a.css", "0 auto", "0  \tauto", "a.css:1: expected no tab"),
+        ("a.html", "</script>", "</script> ", "a.html:1: expected no blank at the end of the line"),
+        ("a.css", "}\n", "}", "a.css:1: expected one line feed at the end of the file"),
+        ("b.js", "let { text }", "var { text }", "b.js:3: expected const or let, got var"),
+        ("b.js", "length < 3", "length == 3", "b.js:6: expected ===, got =="),
+        ("b.js", "text += one;", 'text += fetch("b");', "b.js:5: expected requests in api.js alone, got fetch"),
+        ("b.js", "return text;", "return text", "b.js:7: expected a semicolon"),
+        ("a.js", "open(part);", "open(part)", "a.js:7: expected a semicolon"),
+        ("a.js", ".trim();", ".trim()", "a.js:10: expected a semicolon"),
+        ("a.js", "};\nnew", "}\nnew", "a.js:16: expected a semicolon"),
+        ("a.js", "(error.message);", "(error.message)", "a.js:17: expected a semicolon"),
+        ("a.js", "import { one, two }", "import * as b", "a.js:1: expected an import on one line"),
+        ("a.js", "import { one, two }", "import { one, three }", "a.js:1: b.js exports no three"),
+        ("a.js", "${one}: ", "", "a.js:1: one is imported and not used"),
+        ("b.js", "export function", "export default function", "b.js:2: expected export before a declaration"),
+        (
+            "b.js",
+            "export function",
+            "export const rest = 1;\nexport function",
+            "b.js:2: rest is exported and not imported",
+        ),
+        ("a.js", "const say", "const ask = 1, two = 2;\nconst say", "two is a top-level name of a.js too"),
+    ],
+)
 def test_a_page_out_of_style_is_red(run, write, pages, name, old, new, wrong):
     assert GOOD[name].count(old) == 1
     write(f"src/web/{name}", GOOD[name].replace(old, new))

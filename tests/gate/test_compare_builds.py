@@ -1,4 +1,5 @@
 """The comparison of two builds, with scripts standing in for the programs."""
+
 import compare_builds
 
 SCRIPT = "#!/bin/sh\necho {answer}\necho {message} in $1 >&2\n[ $1 = none ] || echo {file} >$1\nexit {code}\n"
@@ -34,7 +35,11 @@ def test_a_run_that_both_refuse_shows_nothing(write, capsys):
 
 
 def test_times_are_ratios_of_rounds(write, capsys):
-    busy = write("old", SCRIPT.format(**SAME).replace("exit 0", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), is_program=True)
+    busy = write(
+        "old",
+        SCRIPT.format(**SAME).replace("exit 0", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"),
+        is_program=True,
+    )
     slow = write("new", busy.read_text().replace("20000", "40000"), is_program=True)
     compare_builds.time_runs([compare_builds.Run("classify", ("none",))], busy, slow, 3)
     assert "time of classify: new / old " in capsys.readouterr().out

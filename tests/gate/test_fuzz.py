@@ -1,4 +1,5 @@
 """The saved corpora of the fuzz targets, as archives."""
+
 import fuzz
 
 

@@ -1,4 +1,5 @@
 """tools/gate.py with small parts: what fails, and what the last lines say."""
+
 import re
 import time
 
@@ -17,8 +18,11 @@ def run(tmp_path, capsys, monkeypatch):
 
     def go(*rows, **limits):
         parts = [gate.Part(name, command, 0 if budget is None else None) for name, command, budget in rows]
-        tally = gate.run_parts(parts, {name: budget for name, _, budget in rows if budget is not None}, tmp_path, **limits)
+        tally = gate.run_parts(
+            parts, {name: budget for name, _, budget in rows if budget is not None}, tmp_path, **limits
+        )
         return tally, capsys.readouterr().out.splitlines()
+
     return go
 
 
@@ -27,12 +31,18 @@ def test_the_speed_of_the_machine_is_measured():
 
 
 def test_the_last_line_counts_every_part(run):
-    tally, lines = run(("tests", "echo '12 passed, 0 failed'", 1), ("format", "true", 1), ("mutations", "echo killed; echo '3 passed, 0 failed'", 1))
+    tally, lines = run(
+        ("tests", "echo '12 passed, 0 failed'", 1),
+        ("format", "true", 1),
+        ("mutations", "echo killed; echo '3 passed, 0 failed'", 1),
+    )
     assert lines[-1] == "16 passed, 0 failed" and tally.failed == 0
 
 
 def test_a_surviving_mutation_is_red(run):
-    _tally, lines = run(("tests", "echo '12 passed, 0 failed'", 1), ("mutations", "echo '2 passed, 1 failed'; exit 1", 1))
+    _tally, lines = run(
+        ("tests", "echo '12 passed, 0 failed'", 1), ("mutations", "echo '2 passed, 1 failed'; exit 1", 1)
+    )
     assert lines[-1] == "14 passed, 1 failed" and any("failed: mutations" in line for line in lines)
 
 
@@ -58,7 +68,9 @@ def test_a_budget_grows_with_the_slowness_of_the_machine_and_never_shrinks(run, 
 
 def test_a_hang_is_ended_with_all_that_it_started_and_is_red(run, tmp_path):
     begin = time.monotonic()
-    _tally, lines = run(("tests", f"(trap '' TERM; sleep 600; touch {tmp_path}/late) | cat", 0), ("format", "true", 1), slack=1 / 60)
+    _tally, lines = run(
+        ("tests", f"(trap '' TERM; sleep 600; touch {tmp_path}/late) | cat", 0), ("format", "true", 1), slack=1 / 60
+    )
     assert time.monotonic() - begin < 30
     assert lines[-1] == "1 passed, 1 failed" and any("ended after" in line for line in lines)
 
@@ -76,18 +88,25 @@ def test_a_part_that_skips_all_it_should_run_is_red(run):
 
 def test_what_was_not_run_is_listed_at_the_end(run):
     said = "not run: kernels: Level/amx: this processor has no amx"
-    _tally, lines = run(("tests", f"echo '{said}'; seq 100; echo '2 passed, 0 failed'", 1), ("asan", f"echo '{said}'; echo '1 passed, 0 failed'", 1))
+    _tally, lines = run(
+        ("tests", f"echo '{said}'; seq 100; echo '2 passed, 0 failed'", 1),
+        ("asan", f"echo '{said}'; echo '1 passed, 0 failed'", 1),
+    )
     assert lines[-2:] == [said, "3 passed, 0 failed"]
 
 
 def test_cheap_parts_run_after_a_failure_and_dear_ones_do_not(run):
-    _tally, lines = run(("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", None))
+    _tally, lines = run(
+        ("format", "false", 1), ("tests", "echo '5 passed, 1 failed'; false", 1), ("mutations", "true", None)
+    )
     assert lines[-2:] == ["not run: mutations: after failures of format, tests", "5 passed, 2 failed"]
 
 
 def test_what_fills_the_time_is_told_its_end_and_may_run_nothing(run):
     begin = time.time()
-    tally, lines = run(("format", "true", 1), ("asan", "echo {until}; echo '0 passed, 0 failed'", None), whole_minutes=3)
+    tally, lines = run(
+        ("format", "true", 1), ("asan", "echo {until}; echo '0 passed, 0 failed'", None), whole_minutes=3
+    )
     until = next(float(line) for line in lines if line.isdigit())
     assert tally.failed == 0 and begin + 179 <= until <= time.time() + 181
     tally, lines = run(("format", "true", 1), ("asan", "true", None), whole_minutes=0)
@@ -100,7 +119,9 @@ def test_a_part_that_would_show_nothing_in_time_is_not_begun(run, monkeypatch):
     part = gate.Part("asan", "true", leaves=1, needs=3)
     assert gate.reason_against(part, 6, []) == ""
     assert gate.reason_against(part, 5.9, []) == "the gate's time is over: 6 minutes are left"
-    assert gate.reason_against(gate.Part("asan", "true", leaves=7, needs=3), 6.5, []) != "", "nothing may be begun in what it leaves"
+    assert gate.reason_against(gate.Part("asan", "true", leaves=7, needs=3), 6.5, []) != "", (
+        "nothing may be begun in what it leaves"
+    )
     assert gate.reason_against(part, 6, ["tests"]) == "after failures of tests"
 
 

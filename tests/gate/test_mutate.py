@@ -1,4 +1,5 @@
 """tools/mutate with a script as the test program: what kills a mutation, and what fails."""
+
 import importlib.machinery
 import importlib.util
 import json
@@ -16,13 +17,17 @@ add_custom_command(OUTPUT test_one DEPENDS src/one.py
   COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/src/one.py test_one)
 add_custom_target(all_tests ALL DEPENDS test_one)
 """
-PRESETS = {"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}]}
+PRESETS = {
+    "version": 6,
+    "configurePresets": [{"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}],
+}
 
 
 @pytest.fixture
 def mutate(run, write):
     """mutate({test: outcome}, row) -> (exit code, lines); the outcomes are those of the unchanged program, and the row
     changes them."""
+
     def go(outcomes, *words, name="broken", old="'passed'", new="'failed'", tests=("test_one",), page="", **more):
         write("rooms.txt", "")
         write("CMakeLists.txt", CMAKE)
@@ -33,6 +38,7 @@ def mutate(run, write):
         write("tools/mutations/one.toml", "\n".join([f"[{name}]", *lines, ""]))
         write("docs/mistakes.md", page)
         return run("tools/mutate", *words)
+
     return go
 
 
@@ -64,7 +70,10 @@ def test_a_hang_is_ended(mutate, write, repository):
 def test_the_unchanged_tree_must_pass_and_the_filter_choose_a_test_that_runs(mutate):
     code, lines = mutate({"A__a": "passed", "A__b": "failed"})
     assert code == 1 and "mutate: the unchanged tree does not pass" in lines and lines[-1] == "0 passed, 1 failed"
-    for outcomes, tests in (({"A__a": "passed"}, "test_one B.*"), ({"A__a": "passed", "B__b": "skipped"}, "test_one B.*")):
+    for outcomes, tests in (
+        ({"A__a": "passed"}, "test_one B.*"),
+        ({"A__a": "passed", "B__b": "skipped"}, "test_one B.*"),
+    ):
         code, lines = mutate(outcomes, tests=[tests])
         assert code == 1 and "test_one: no test that runs is named B.*" in lines
 
@@ -77,9 +86,19 @@ def test_old_text_must_be_there_once(mutate):
 
 def test_the_page_of_mistakes_names_mutations_and_tests_that_are_there(mutate, write):
     write("tests/a_test.cpp", "TEST(A, A) {\nTEST(A, B) {\n")
-    assert mutate({"A__A": "passed"}, "--check", page="| a | `broken` by `A.A` |", tests=("test_one A.A",)) == (0, ["mutate: 1 rows"])
-    for page, error in (("`lost`", "no mutation lost"), ("of `A.C`", "no test A.C"), ("`broken` by `A.B`", "broken is not tested by A.B")):
-        assert mutate({"A__A": "passed"}, "--check", page=page, tests=("test_one A.A",)) == (1, [f"docs/mistakes.md: {error}"])
+    assert mutate({"A__A": "passed"}, "--check", page="| a | `broken` by `A.A` |", tests=("test_one A.A",)) == (
+        0,
+        ["mutate: 1 rows"],
+    )
+    for page, error in (
+        ("`lost`", "no mutation lost"),
+        ("of `A.C`", "no test A.C"),
+        ("`broken` by `A.B`", "broken is not tested by A.B"),
+    ):
+        assert mutate({"A__A": "passed"}, "--check", page=page, tests=("test_one A.A",)) == (
+            1,
+            [f"docs/mistakes.md: {error}"],
+        )
 
 
 def test_what_the_processor_lacks_is_not_run(mutate):
@@ -97,8 +116,10 @@ def test_rows_that_are_not_in_the_sample_or_that_the_time_does_not_do_for_are_co
 
 def test_the_sample_begins_with_what_the_change_touches(mutate, repository, write):
     mutate({"A__a": "passed"}, "--check")
-    rows = {name: f'[{name}]\nwhy = "It is."\nfile = "src/one.py"\nold = "{old}"\nnew = "{new}"\ntests = ["test_one"]\n'
-            for name, old, new in (("first", "'passed'", "'failed'"), ("second", "if failed else 0)", "if True else 1)"))}
+    rows = {
+        name: f'[{name}]\nwhy = "It is."\nfile = "src/one.py"\nold = "{old}"\nnew = "{new}"\ntests = ["test_one"]\n'
+        for name, old, new in (("first", "'passed'", "'failed'"), ("second", "if failed else 0)", "if True else 1)"))
+    }
     other = rows["second"].replace("src/one.py", "src/two.py").replace("[second]", "[third]")
     write("src/two.py", (repository / "src/one.py").read_text())
     for words in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all")):
@@ -107,6 +128,8 @@ def test_the_sample_begins_with_what_the_change_touches(mutate, repository, writ
     write("src/one.py", (repository / "src/one.py").read_text() + "# more\n")
     write("tools/mutations/one.toml", rows["first"] + rows["second"] + other)
     loader = importlib.machinery.SourceFileLoader("mutate_of_the_stand_in", str(repository / "tools/mutate"))
-    module = sys.modules[loader.name] = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    module = sys.modules[loader.name] = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(loader.name, loader)
+    )
     loader.exec_module(module)
     assert [row.name for row in module.sample(module.load(repository / "tools/mutations"), 2)] == ["first", "second"]

@@ -1,5 +1,6 @@
 """tools/packages.sh: missing packages are installed, after asking, where somebody can answer. Scripts stand in for the
 system's programs."""
+
 import json
 import os
 import pathlib
@@ -21,15 +22,21 @@ CALL = f". {ROOT}/tools/packages.sh; install_packages run here missing more"
 def system(write, tmp_path):
     """system(user, with_sudo) -> the environment of a machine that has one package; sudo and apt-get log their
     arguments to a file."""
+
     def make(user, with_sudo=True):
         write("bin/id", f"#!/bin/sh\necho {user}\n", is_program=True)
-        write("bin/dpkg-query", '#!/bin/sh\nfor name; do :; done\n[ "$name" != here ] || printf "install ok installed"\n', is_program=True)
+        write(
+            "bin/dpkg-query",
+            '#!/bin/sh\nfor name; do :; done\n[ "$name" != here ] || printf "install ok installed"\n',
+            is_program=True,
+        )
         write("bin/apt-get", f'#!/bin/sh\necho "apt-get $*" >>{tmp_path}/asked\n', is_program=True)
         if with_sudo:
             write("bin/sudo", f'#!/bin/sh\necho "sudo $*" >>{tmp_path}/asked\n', is_program=True)
         for name in ("sh", "bash"):
             (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
         return {"PATH": str(tmp_path / "bin")}
+
     return make
 
 
@@ -50,13 +57,17 @@ def in_terminal(environment, answer):
 
 
 def test_root_installs_what_is_missing_and_says_so(system, tmp_path):
-    done = subprocess.run(["/bin/bash", "-c", CALL], env=system(0), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", CALL], env=system(0), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stderr == "run: installing Debian packages: missing more\n"
     assert asked(tmp_path) == ["apt-get update -qq", "apt-get install -y -qq --no-install-recommends missing more"]
 
 
 def test_nothing_is_asked_where_nobody_can_answer(system, tmp_path):
-    done = subprocess.run(["/bin/bash", "-c", CALL], env=system(1000), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", CALL], env=system(1000), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stderr == "run: installing Debian packages: missing more\n"
     assert asked(tmp_path)[0] == "sudo apt-get update -qq"
 
@@ -74,7 +85,13 @@ def test_no_is_an_answer(system, tmp_path):
 
 
 def test_without_sudo_the_packages_are_named(system, tmp_path):
-    done = subprocess.run(["/bin/bash", "-c", CALL], env=system(1000, with_sudo=False), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", CALL],
+        env=system(1000, with_sudo=False),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 1
     assert done.stderr == "run: not root and no sudo; install by hand: missing more\n"
     assert asked(tmp_path) == []
@@ -82,13 +99,21 @@ def test_without_sudo_the_packages_are_named(system, tmp_path):
 
 def test_nothing_is_said_when_nothing_is_missing(system, tmp_path):
     call = f". {ROOT}/tools/packages.sh; install_packages run here"
-    done = subprocess.run(["/bin/bash", "-c", call], env=system(1000), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", call], env=system(1000), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stderr == "" and asked(tmp_path) == []
 
 
 def build(checkout):
     """What build_preset says, and what it builds, in a small project with real tools."""
-    done = subprocess.run(["bash", "-c", f". {ROOT}/tools/packages.sh; build_preset run release all"], cwd=checkout, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        ["bash", "-c", f". {ROOT}/tools/packages.sh; build_preset run release all"],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
     return done.stderr, (checkout / "build/release/made").read_text()
 
@@ -97,11 +122,22 @@ def build(checkout):
 def test_a_checkout_that_was_copied_or_moved_builds_in_its_own_place(tmp_path, is_moved):
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
-    (first / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n"
-                                          "add_custom_command(OUTPUT made COMMAND ${CMAKE_COMMAND} -E copy "
-                                          "${CMAKE_SOURCE_DIR}/source made DEPENDS ${CMAKE_SOURCE_DIR}/source)\n"
-                                          "add_custom_target(all_of_it ALL DEPENDS made)\n")
-    (first / "CMakePresets.json").write_text(json.dumps({"version": 3, "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}]}))
+    (first / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n"
+        "add_custom_command(OUTPUT made COMMAND ${CMAKE_COMMAND} -E copy "
+        "${CMAKE_SOURCE_DIR}/source made DEPENDS ${CMAKE_SOURCE_DIR}/source)\n"
+        "add_custom_target(all_of_it ALL DEPENDS made)\n"
+    )
+    (first / "CMakePresets.json").write_text(
+        json.dumps(
+            {
+                "version": 3,
+                "configurePresets": [
+                    {"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}
+                ],
+            }
+        )
+    )
     (first / "source").write_text("first")
     assert build(first)[1] == "first" and "configur" not in build(first)[0]
     (shutil.move if is_moved else shutil.copytree)(first, second)

@@ -1,4 +1,5 @@
 """tools/rooms_picture.py: a box for each room, higher floors above lower ones, no box over another."""
+
 import xml.etree.ElementTree as ElementTree
 
 from conftest import ROOT

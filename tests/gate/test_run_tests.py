@@ -1,4 +1,5 @@
 """tools/run_tests.py with small programs: counts, skips, and what fails."""
+
 import subprocess
 import time
 
@@ -10,11 +11,13 @@ from stand_in import program
 @pytest.fixture
 def rooms(run, write):
     """rooms({room: program text}, rows) -> (exit code, lines)"""
+
     def go(programs, rows="one 0 library program always things\n", words=()):
         write("rooms.txt", "# rooms\n" + rows)
         for room, text in programs.items():
             write(f"build/dev/test_{room}", text, is_program=True)
         return run("tools/run_tests.py", *words)
+
     return go
 
 
@@ -31,7 +34,9 @@ def test_a_failing_test_and_a_crash_are_red(rooms):
 
 
 def test_a_room_without_its_program_is_red(rooms):
-    code, lines = rooms({"one": program(A__a="passed")}, "one 0 library program always things\ntwo 0 library program always things\n")
+    code, lines = rooms(
+        {"one": program(A__a="passed")}, "one 0 library program always things\ntwo 0 library program always things\n"
+    )
     assert code == 1 and lines[-1] == "1 passed, 1 failed" and "failed: two: no program test_two" in lines
 
 
@@ -49,7 +54,10 @@ def test_a_folder_that_is_no_room_is_red(rooms, write):
 
 def test_a_program_that_hangs_is_ended_and_red(rooms, write, repository):
     runner = (repository / "tools/run_tests.py").read_text()
-    write("tools/run_tests.py", runner.replace("PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700", "PROGRAM_SECONDS, PYTEST_SECONDS = 1, 1"))
+    write(
+        "tools/run_tests.py",
+        runner.replace("PROGRAM_SECONDS, PYTEST_SECONDS = 900, 2700", "PROGRAM_SECONDS, PYTEST_SECONDS = 1, 1"),
+    )
     code, lines = rooms({"one": program(A__a="hang")})
     assert code == 1 and lines[-1] == "0 passed, 1 failed" and "failed: one: ended after 1 s without an end" in lines
 
@@ -81,7 +89,11 @@ def test_a_sample_takes_the_nearest_to_the_change(rooms, write, repository):
     write("tools/packages.sh", 'build_preset() { echo "built $*"; }\n')
     programs = {name: program(A__a="passed") for name in ("one", "two", "three")}
     rooms(programs, rows)  # writes the files
-    for words in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"), ("update-ref", "refs/gate/passed", "HEAD")):
+    for words in (
+        ("add", "-A"),
+        ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"),
+        ("update-ref", "refs/gate/passed", "HEAD"),
+    ):
         subprocess.run(["git", *words], cwd=repository, check=True)
     for changed in ("one", "two", "three"):
         write(f"src/{changed}/{changed}.cpp", f'#include "{changed}/{changed}.h"\n// more\n')

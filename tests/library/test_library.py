@@ -1,5 +1,6 @@
 """The library as its users meet it: installed into an empty prefix, found by CMake from an outside project, compiled,
 linked and run."""
+
 import json
 import os
 import pathlib
@@ -52,8 +53,18 @@ def library_of(prefix):
 def build_project(source, build, prefix):
     """An outside project with nothing of ours but the prefix (and the sanitizer, which must cover a whole program)."""
     sanitize = cached("DEBERTA_SANITIZE")
-    checked("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}",
-            f"-DCMAKE_CXX_FLAGS={'-fsanitize=' + sanitize if sanitize else ''}")
+    checked(
+        "cmake",
+        "-S",
+        source,
+        "-B",
+        build,
+        "-G",
+        "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}",
+        f"-DCMAKE_CXX_FLAGS={'-fsanitize=' + sanitize if sanitize else ''}",
+    )
     checked("cmake", "--build", build)
     return build
 
@@ -70,6 +81,7 @@ def outside(prefix, tmp_path_factory):
         lines = done.stdout.splitlines()
         assert lines and lines[0] == "version " + checked(BINARY, "--version").split()[-1], done.stderr
         return done.returncode, lines[1:]
+
     return ask
 
 
@@ -80,17 +92,28 @@ def examples(prefix, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    make = {"sequence": {}, "span": {"seed": 6}, "token": {"labels": ("O", "B-PER", "I-PER")}, "lm": {"seed": 2}, "rtd": {"seed": 3}}
+    make = {
+        "sequence": {},
+        "span": {"seed": 6},
+        "token": {"labels": ("O", "B-PER", "I-PER")},
+        "lm": {"seed": 2},
+        "rtd": {"seed": 3},
+    }
     found = {head: make_model(tmp_path_factory.mktemp(head), head, **more) for head, more in make.items()}
     found["score"] = make_model(tmp_path_factory.mktemp("score"), "sequence", seed=5, labels=("score",))
-    found["nli"] = make_model(tmp_path_factory.mktemp("nli"), "sequence", seed=4, labels=("contradiction", "neutral", "entailment"))
+    found["nli"] = make_model(
+        tmp_path_factory.mktemp("nli"), "sequence", seed=4, labels=("contradiction", "neutral", "entailment")
+    )
     return found
 
 
 def answers_of_program(verb, model, *texts):
     """The rows that the program prints, parsed from JSON."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
-    return [json.loads(line) for line in checked(BINARY, verb, "-m", model, "--format", "jsonl", *texts, env=clean).splitlines()]
+    return [
+        json.loads(line)
+        for line in checked(BINARY, verb, "-m", model, "--format", "jsonl", *texts, env=clean).splitlines()
+    ]
 
 
 def bits(number):
@@ -108,13 +131,27 @@ def assert_same(lines, expected):
 def test_labels_are_the_programs_to_the_last_bit(outside, models):
     code, lines = outside("classify", models["sequence"], *TEXTS)
     assert code == 0 and len(lines) == len(TEXTS)
-    assert_same(lines, [(row["label"], row["score"]) for row in answers_of_program("classify", models["sequence"], *TEXTS)])
+    assert_same(
+        lines, [(row["label"], row["score"]) for row in answers_of_program("classify", models["sequence"], *TEXTS)]
+    )
 
 
 def test_entailment_is_the_programs(outside, models):
     code, lines = outside("nli", models["nli"], *TEXTS)
     rows = tuple(json.dumps({"text": TEXTS[0], "text_pair": TEXTS[1]}).splitlines())
-    done = run(BINARY, "nli", "-m", models["nli"], "--input-format", "jsonl", "--input-field", "text,text_pair", "--format", "jsonl", input="\n".join(rows) + "\n")
+    done = run(
+        BINARY,
+        "nli",
+        "-m",
+        models["nli"],
+        "--input-format",
+        "jsonl",
+        "--input-field",
+        "text,text_pair",
+        "--format",
+        "jsonl",
+        input="\n".join(rows) + "\n",
+    )
     assert code == 0 and done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     assert_same(lines, [(name, row[name]) for name in ("entailment", "neutral", "contradiction")])
@@ -124,7 +161,9 @@ def test_entities_are_the_programs_with_offsets_in_code_points(outside, models):
     code, lines = outside("ner", models["token"], *TEXTS)
     rows = answers_of_program("ner", models["token"], *TEXTS)
     assert code == 0
-    assert_same(lines, [(f"{e['entity_group']} {e['start']} {e['end']}", e["score"]) for row in rows for e in row["entities"]])
+    assert_same(
+        lines, [(f"{e['entity_group']} {e['start']} {e['end']}", e["score"]) for row in rows for e in row["entities"]]
+    )
 
 
 def test_masked_words_are_the_programs(outside, models):
@@ -158,7 +197,10 @@ def test_zero_shot_labels_are_the_programs(outside, models):
 def test_ranks_choices_answers_and_text_scores_are_the_programs(outside, models):
     texts = ("a question ?", "a context with words in it", "one", "two")
     _, lines = outside("rerank", models["score"], *texts)
-    assert_same(lines, [(str(r["index"]), r["score"]) for r in answers_of_program("rerank", models["score"], *texts)[0]["results"]])
+    assert_same(
+        lines,
+        [(str(r["index"]), r["score"]) for r in answers_of_program("rerank", models["score"], *texts)[0]["results"]],
+    )
     _, lines = outside("choose", models["score"], *texts)
     row = answers_of_program("choose", models["score"], *texts)[0]
     assert_same(lines, [(str(row["index"]), score) for score in row["scores"]])
@@ -193,8 +235,23 @@ def test_threads_may_share_one_directory(outside, models):
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_each_header_compiles_alone(header, prefix):
-    checked(cached("CMAKE_CXX_COMPILER"), "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
-            "-x", "c++", f"-I{prefix / 'include'}", "-include", f"deberta/{header}", "/dev/null")
+    checked(
+        cached("CMAKE_CXX_COMPILER"),
+        "-std=c++20",
+        "-fsyntax-only",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Wconversion",
+        "-Wshadow",
+        "-Werror",
+        "-x",
+        "c++",
+        f"-I{prefix / 'include'}",
+        "-include",
+        f"deberta/{header}",
+        "/dev/null",
+    )
 
 
 def test_the_umbrella_has_every_header():
@@ -203,7 +260,9 @@ def test_the_umbrella_has_every_header():
 
 
 def test_the_library_shows_only_what_its_headers_declare(prefix):
-    declared = " ".join(re.findall(r"[A-Za-z_]\w*", " ".join((ROOT / "include/deberta" / name).read_text() for name in HEADERS))).split()
+    declared = " ".join(
+        re.findall(r"[A-Za-z_]\w*", " ".join((ROOT / "include/deberta" / name).read_text() for name in HEADERS))
+    ).split()
     lines = checked("nm", "-D", "--defined-only", "-C", library_of(prefix)).splitlines()
     names = [line.split(" ", 2)[2] for line in lines]
     assert len(names) > 50
@@ -226,7 +285,9 @@ def test_the_library_says_its_version_in_its_name(prefix):
 
 
 def test_another_minor_version_is_not_taken(prefix, tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(deberta 0.2 REQUIRED)\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(deberta 0.2 REQUIRED)\n"
+    )
     done = run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     assert done.returncode != 0 and "0.1.0" in done.stderr
 
@@ -291,14 +352,20 @@ def test_example_tensors(examples, models, tmp_path):
 
 
 def test_code_in_the_documents_is_that_of_the_examples():
-    compiled = "\n".join(path.read_text() for folder in ("examples", "tests/library/project") for path in sorted((ROOT / folder).iterdir()))
+    compiled = "\n".join(
+        path.read_text()
+        for folder in ("examples", "tests/library/project")
+        for path in sorted((ROOT / folder).iterdir())
+    )
     squeezed = " ".join(compiled.split())
     for name in ("docs/library.md", "README.md"):
         for block in re.findall(r"```(?:cpp|cmake)\n(.*?)```", (ROOT / name).read_text(), re.S):
             assert " ".join(block.split()) in squeezed, f"{name}: not compiled anywhere:\n{block}"
 
 
-@pytest.mark.parametrize("flags, is_error", [([], False), (["-DDEBERTA_DEVELOPER=ON"], True), (["-DDEBERTA_WERROR=ON"], True)])
+@pytest.mark.parametrize(
+    "flags, is_error", [([], False), (["-DDEBERTA_DEVELOPER=ON"], True), (["-DDEBERTA_WERROR=ON"], True)]
+)
 def test_a_warning_is_an_error_for_developers_alone(tmp_path, flags, is_error):
     checked("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *flags)
     assert ("-Werror" in (tmp_path / "build.ninja").read_text()) == is_error
@@ -309,9 +376,19 @@ def packages(tmp_path_factory):
     """What `cpack` makes of the build: {ending: unpacked folder}, and the fields of the Debian package."""
     folder = tmp_path_factory.mktemp("packages")
     for generator in ("TGZ", "DEB"):
-        checked("cpack", "-G", generator, "--config", BUILD / "CPackConfig.cmake", "-D", "CPACK_COMPONENTS_ALL=program", "-B", folder)
-    archive, = folder.glob("*.tar.gz")
-    package, = folder.glob("*.deb")
+        checked(
+            "cpack",
+            "-G",
+            generator,
+            "--config",
+            BUILD / "CPackConfig.cmake",
+            "-D",
+            "CPACK_COMPONENTS_ALL=program",
+            "-B",
+            folder,
+        )
+    (archive,) = folder.glob("*.tar.gz")
+    (package,) = folder.glob("*.deb")
     for made in (archive, package):
         (folder / made.suffix).mkdir()
     checked("tar", "-xf", archive, "-C", folder / ".gz", "--strip-components", "1")
@@ -327,7 +404,10 @@ def test_a_package_answers_from_any_folder(packages, tmp_path, ending):
     words = ("classify", "-m", model, TEXTS[0])
     assert checked(moved / "bin/deberta", *words) == checked(BINARY, *words)
     assert (moved / "share/man/man1/deberta.1").is_file() and (moved / "share/doc/deberta/LICENSE").is_file()
-    for shell, place in (("bash", "bash-completion/completions/deberta"), ("fish", "fish/vendor_completions.d/deberta.fish")):
+    for shell, place in (
+        ("bash", "bash-completion/completions/deberta"),
+        ("fish", "fish/vendor_completions.d/deberta.fish"),
+    ):
         assert (moved / "share" / place).read_text() == checked(moved / "bin/deberta", "completion", shell)
     assert (moved / "share/doc/deberta/examples/classify.cpp").is_file()
     assert "deberta serve" in (moved / "lib/systemd/system/deberta.service").read_text()

@@ -1,5 +1,6 @@
 """One folder on both sides: what transformers 4.57 makes of it, and what the program does. A failure of either side is
 not raised: it is an answer."""
+
 import contextlib
 import dataclasses
 import json
@@ -20,7 +21,7 @@ from oracle_runs import BINARY
 from published_cases import ENCODER, SEQUENCE, SPAN, model_class
 
 BINARY = BINARY.resolve()  # runs change the folder
-LONGEST = 512        # the program's limit where the folder sets no lower one
+LONGEST = 512  # the program's limit where the folder sets no lower one
 LIBRARY_SECONDS = 4  # with a layer count beyond 64 bits it would build layers until memory runs out
 # on top of what it has: a vocabulary of 2^24 would be drawn at random until the machine runs out of memory
 LIBRARY_BYTES = 4 << 30
@@ -35,6 +36,7 @@ class Answer:
     """`refused`: why there is no answer. `rows`: logits of each text; `ids`: (ids, types) of each text; `labels`: by
     class; `scores`: after the activation; `invented`: weights that the library drew at random, so that its logits mean
     nothing."""
+
     refused: str = ""
     broken: str = ""
     ids: list = None
@@ -51,8 +53,10 @@ class TooLong(Exception):
 @contextlib.contextmanager
 def time_limit(seconds):
     """Limits CPU time, so that a busy machine causes no failure."""
+
     def stop(*_):
         raise TooLong(f"nothing after {seconds} s")
+
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -81,7 +85,9 @@ def first_line(error):
 def is_fast(folder):
     """The program reads tokenizer.json where there is no readable vocabulary file."""
     folder = pathlib.Path(folder)
-    slow = ((folder / "spm.model").exists() and (folder / "spm.model").stat().st_size > 1) or (folder / "vocab.json").exists()
+    slow = ((folder / "spm.model").exists() and (folder / "spm.model").stat().st_size > 1) or (
+        folder / "vocab.json"
+    ).exists()
     return not slow
 
 
@@ -92,8 +98,14 @@ def their_tokenizer(folder):
         extra = json.loads((pathlib.Path(folder) / "tokenizer_config.json").read_text()).get("extra_special_tokens")
     except (OSError, ValueError, AttributeError):
         extra = None
-    without = {"extra_special_tokens": {}} if isinstance(extra, list) and all(isinstance(token, str) for token in extra) else {}
-    return transformers.AutoTokenizer.from_pretrained(str(folder), use_fast=is_fast(folder), trust_remote_code=False, **without)
+    without = (
+        {"extra_special_tokens": {}}
+        if isinstance(extra, list) and all(isinstance(token, str) for token in extra)
+        else {}
+    )
+    return transformers.AutoTokenizer.from_pretrained(
+        str(folder), use_fast=is_fast(folder), trust_remote_code=False, **without
+    )
 
 
 def their_ids(tokenizer, texts, longest=None):
@@ -109,8 +121,9 @@ def their_ids(tokenizer, texts, longest=None):
 
 def their_model(folder, head):
     """(model, names of the weights that it drew at random)"""
-    model, told = model_class(head).from_pretrained(str(folder), attn_implementation="eager", dtype=torch.float32, output_loading_info=True,
-                                                    trust_remote_code=False)
+    model, told = model_class(head).from_pretrained(
+        str(folder), attn_implementation="eager", dtype=torch.float32, output_loading_info=True, trust_remote_code=False
+    )
     return model.eval(), sorted(told["missing_keys"])
 
 
@@ -119,7 +132,11 @@ def their_logits(model, head, rows):
     answers = []
     with torch.no_grad():
         for ids, types in rows:
-            out = model(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([types]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+            out = model(
+                input_ids=torch.tensor([ids]),
+                token_type_ids=torch.tensor([types]),
+                attention_mask=torch.ones(1, len(ids), dtype=torch.long),
+            )
             if head == SPAN:
                 answers.append(torch.stack([out.start_logits[0], out.end_logits[0]], -1).numpy())
             else:
@@ -158,8 +175,14 @@ def environment():
 def run_program(*words):
     """(answer or None, standard output): None when it exited with 0."""
     try:
-        done = subprocess.run([str(word) for word in (BINARY, *words)], capture_output=True, stdin=subprocess.DEVNULL,
-                              env=environment(), timeout=PROGRAM_SECONDS, check=False)
+        done = subprocess.run(
+            [str(word) for word in (BINARY, *words)],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=environment(),
+            timeout=PROGRAM_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return Answer(broken=f"nothing after {PROGRAM_SECONDS} s"), ""
     told = done.stderr.decode("utf-8", "replace").strip()
@@ -196,7 +219,9 @@ def row_errors(lines):
 
 
 def our_ids(folder, rows, *words):
-    failed, out = run_program("tokenize", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "--max-tokens", "1000000", *words)
+    failed, out = run_program(
+        "tokenize", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "--max-tokens", "1000000", *words
+    )
     lines = json_lines(out)
     if failed and not row_errors(lines):
         return failed
@@ -207,7 +232,23 @@ def our_ids(folder, rows, *words):
 
 def our_classes(folder, rows, *words):
     """From texts to answers: rows of [(logit, label)], best first; probabilities where `words` are not --raw."""
-    failed, out = run_program("classify", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "-k", "100000", "--compat", "hf", *(words or ["--activation", "none"]))
+    failed, out = run_program(
+        "classify",
+        "-q",
+        "-m",
+        folder,
+        "-i",
+        rows,
+        "-f",
+        "jsonl",
+        "--keep",
+        "none",
+        "-k",
+        "100000",
+        "--compat",
+        "hf",
+        *(words or ["--activation", "none"]),
+    )
     lines = json_lines(out)
     if failed and not row_errors(lines):
         return failed
@@ -219,33 +260,74 @@ def our_classes(folder, rows, *words):
 def our_logits(folder, head, rows, scratch, *words):
     """From ids to logits (hidden states of an encoder)."""
     longest = max(len(ids) for ids, _ in rows)
-    arrays = {name: numpy.zeros((len(rows), longest), numpy.int64) for name in ("input_ids", "token_type_ids", "attention_mask")}
+    arrays = {
+        name: numpy.zeros((len(rows), longest), numpy.int64)
+        for name in ("input_ids", "token_type_ids", "attention_mask")
+    }
     for n, (ids, types) in enumerate(rows):
         for name, values in zip(arrays, (ids, types, [1] * len(ids))):
-            arrays[name][n, :len(ids)] = values
+            arrays[name][n, : len(ids)] = values
     save_file(arrays, scratch / "in.safetensors")
     layers = "all" if head == ENCODER else "none"
-    failed, _ = run_program("forward", "-q", "-m", folder, "--ids", scratch / "in.safetensors", "-o", scratch / "out.safetensors", "--layers", layers,
-                            "--compat", "hf", *words)
+    failed, _ = run_program(
+        "forward",
+        "-q",
+        "-m",
+        folder,
+        "--ids",
+        scratch / "in.safetensors",
+        "-o",
+        scratch / "out.safetensors",
+        "--layers",
+        layers,
+        "--compat",
+        "hf",
+        *words,
+    )
     if failed:
         return failed
     tensors = load_file(scratch / "out.safetensors")
     if head == ENCODER:
-        tensors["logits"] = tensors[max((name for name in tensors if name.startswith("hidden.")), key=lambda name: int(name[7:]))]
+        tensors["logits"] = tensors[
+            max((name for name in tensors if name.startswith("hidden.")), key=lambda name: int(name[7:]))
+        ]
     if head == SEQUENCE:
         return Answer(rows=list(tensors["logits"]))
-    return Answer(rows=[tensors["logits"][n, :len(ids)] for n, (ids, _) in enumerate(rows)])
+    return Answer(rows=[tensors["logits"][n, : len(ids)] for n, (ids, _) in enumerate(rows)])
 
 
 def our_tags(folder, rows):
     """The labels of the pieces of each text."""
-    failed, out = run_program("ner", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "--aggregate", "none", "--ignore-labels", "", "--compat", "hf")
+    failed, out = run_program(
+        "ner",
+        "-q",
+        "-m",
+        folder,
+        "-i",
+        rows,
+        "-f",
+        "jsonl",
+        "--keep",
+        "none",
+        "--aggregate",
+        "none",
+        "--ignore-labels",
+        "",
+        "--compat",
+        "hf",
+    )
     return failed or [[entity["entity"] for entity in line["entities"]] for line in json_lines(out)]
 
 
 def our_vectors(folder, rows):
-    failed, out = run_program("embed", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "--compat", "hf")
+    failed, out = run_program(
+        "embed", "-q", "-m", folder, "-i", rows, "-f", "jsonl", "--keep", "none", "--compat", "hf"
+    )
     lines = json_lines(out)
     if failed and not row_errors(lines):
         return failed
-    return Answer(refused=row_errors(lines)[0]) if row_errors(lines) else Answer(rows=[line["embedding"] for line in lines])
+    return (
+        Answer(refused=row_errors(lines)[0])
+        if row_errors(lines)
+        else Answer(rows=[line["embedding"] for line in lines])
+    )

@@ -3,6 +3,7 @@
 file and as safetensors. Needs torch and safetensors, which no test needs.
 
 make_bin.py FOLDER"""
+
 import pathlib
 import sys
 
@@ -15,7 +16,9 @@ def state_dict() -> dict[str, torch.Tensor]:
     norm = torch.nn.LayerNorm(3)
     words = torch.nn.Embedding(4, 3)
     model = torch.nn.Module()
-    model.deberta = torch.nn.ModuleDict({"embeddings": torch.nn.ModuleDict({"word_embeddings": words, "LayerNorm": norm})})
+    model.deberta = torch.nn.ModuleDict(
+        {"embeddings": torch.nn.ModuleDict({"word_embeddings": words, "LayerNorm": norm})}
+    )
     weights = model.state_dict()  # an OrderedDict with the attribute _metadata
     weights["deberta.tied"] = words.weight.data
     weights["deberta.parameter"] = torch.nn.Parameter(torch.randn(2, 2))
@@ -25,8 +28,17 @@ def state_dict() -> dict[str, torch.Tensor]:
     weights["deberta.every_second"] = base[1::2]
     weights["deberta.scalar"] = torch.tensor(2.5)
     weights["deberta.empty"] = torch.zeros(0, 5)
-    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
-                  torch.bool):
+    for dtype in (
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+    ):
         weights[f"deberta.{str(dtype)[6:]}"] = torch.tensor([1, 0, 3], dtype=dtype)
     return weights
 

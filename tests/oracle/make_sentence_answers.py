@@ -3,6 +3,7 @@
 published folders: which pooling gave its vectors, or that it fails. Writes
 tests/golden/published/sentence_answers.json; needs sentence-transformers 5.7.0 in addition to
 tests/oracle/requirements.txt."""
+
 import collections
 import json
 import os
@@ -28,15 +29,26 @@ def name_of(vectors, expected):
     size = len(expected[0]["mean"])
     parts = []
     for at in range(0, len(vectors[0]), size):
-        parts.append(next((name for name in expected[0] if all(close(vector[at:at + size], modes[name]) for vector, modes in zip(vectors, expected))), "other"))
+        parts.append(
+            next(
+                (
+                    name
+                    for name in expected[0]
+                    if all(close(vector[at : at + size], modes[name]) for vector, modes in zip(vectors, expected))
+                ),
+                "other",
+            )
+        )
     return "+".join(parts)
 
 
 def record(base, neighbour, work, expected):
     folder = make_neighbour(base, neighbour, work)
+
     def call():
         model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"attn_implementation": "eager"})
         return sides.Answer(rows=list(model.encode(TEXTS)))
+
     told = sides.library(call)
     return "refused" if told.refused else name_of(numpy.asarray(told.rows), expected)
 
@@ -51,8 +63,14 @@ def main():
             base = bases[neighbour.case]
             if not hasattr(base, "expected"):
                 # the fast one, as sentence-transformers uses
-                model, tokenizer = sides.their_model(base.folder, ENCODER)[0], AutoTokenizer.from_pretrained(base.folder)
-                base.expected = [pooled(torch.tensor(state)) for state in sides.their_logits(model, ENCODER, sides.their_ids(tokenizer, TEXTS))]
+                model, tokenizer = (
+                    sides.their_model(base.folder, ENCODER)[0],
+                    AutoTokenizer.from_pretrained(base.folder),
+                )
+                base.expected = [
+                    pooled(torch.tensor(state))
+                    for state in sides.their_logits(model, ENCODER, sides.their_ids(tokenizer, TEXTS))
+                ]
             told = record(base, neighbour, work, base.expected)
             key = f"{CASES[neighbour.case].folder}/{neighbour.file} {'.'.join(map(str, neighbour.path))}"
             recorded.setdefault(key, collections.defaultdict(list))[told].append(neighbour.name)

@@ -1,6 +1,7 @@
 """Labelled rows and answers for the comparison of metrics: real ones from the shared folder if it is there, else
 made-up ones. The answers come from simple rules on the texts, so that they are right and wrong like a weak model's,
 with many equal scores and some empty answers."""
+
 import csv
 import io
 import json
@@ -16,7 +17,10 @@ def lines_of(name):
     path = SHARED / "data" / name
     if not path.exists():
         return None
-    return [line.rstrip("\r") for line in lzma.open(path, "rt", encoding="utf-8", newline="\n").read().rstrip("\n").split("\n")]
+    return [
+        line.rstrip("\r")
+        for line in lzma.open(path, "rt", encoding="utf-8", newline="\n").read().rstrip("\n").split("\n")
+    ]
 
 
 def overlap(first, second):
@@ -28,7 +32,10 @@ def overlap(first, second):
 def made_pairs(seed):
     rng = random.Random(seed)
     words = "the cat dog sat ran on a mat tree big small red".split()
-    return [(" ".join(rng.choices(words, k=rng.randint(1, 9))), " ".join(rng.choices(words, k=rng.randint(1, 9)))) for _ in range(ROWS)]
+    return [
+        (" ".join(rng.choices(words, k=rng.randint(1, 9))), " ".join(rng.choices(words, k=rng.randint(1, 9))))
+        for _ in range(ROWS)
+    ]
 
 
 def sts_rows():
@@ -53,7 +60,7 @@ def paraphrase_rows():
     lines = lines_of("glue/MRPC/train.tsv.xz")
     if lines is None:
         return [(a, b, str(int(overlap(a, b) > 0.4))) for a, b in made_pairs(3)]
-    return [(cells[3], cells[4], cells[0]) for cells in (line.split("\t") for line in lines[1:ROWS + 1])]
+    return [(cells[3], cells[4], cells[0]) for cells in (line.split("\t") for line in lines[1 : ROWS + 1])]
 
 
 def nli_rows():
@@ -62,7 +69,7 @@ def nli_rows():
     names = ("contradiction", "neutral", "entailment")
     if lines is None:
         return [(a, b, names[len(a) % 3]) for a, b in made_pairs(4)]
-    return [tuple(row) for row in list(csv.reader(io.StringIO("\n".join(lines))))[1:ROWS + 1]]
+    return [tuple(row) for row in list(csv.reader(io.StringIO("\n".join(lines))))[1 : ROWS + 1]]
 
 
 def squad_questions(version):
@@ -70,7 +77,10 @@ def squad_questions(version):
     rows = []
     for article in json.loads("\n".join(lines_of(f"squad/dev-{version}.rebuilt.json.xz")))["data"]:
         for paragraph in article["paragraphs"]:
-            rows += [(qa["id"], [answer["text"] for answer in qa["answers"]], paragraph["context"]) for qa in paragraph["qas"]]
+            rows += [
+                (qa["id"], [answer["text"] for answer in qa["answers"]], paragraph["context"])
+                for qa in paragraph["qas"]
+            ]
     random.Random(6).shuffle(rows)
     return rows[:ROWS]
 
@@ -79,11 +89,20 @@ def answer_for(number, golds, context, rng):
     """Right, longer, shorter, with other case and punctuation, from another place, or empty."""
     words = context.split()
     start = rng.randrange(len(words))
-    other = " ".join(words[start:start + rng.randint(1, 6)])
+    other = " ".join(words[start : start + rng.randint(1, 6)])
     if not golds:
         return ["", "", other][number % 3]
     gold = golds[number % len(golds)]
-    return [gold, "the " + gold.upper() + ".", gold + " " + other, " ".join(gold.split()[:-1]), other, "", "a", gold.replace(" ", " \u00a0\t")][number % 8]
+    return [
+        gold,
+        "the " + gold.upper() + ".",
+        gold + " " + other,
+        " ".join(gold.split()[:-1]),
+        other,
+        "",
+        "a",
+        gold.replace(" ", " \u00a0\t"),
+    ][number % 8]
 
 
 def squad_document(questions):
@@ -94,7 +113,12 @@ def squad_document(questions):
         for answer in answers:
             starts.append(len(context))
             context += answer + "\n"
-        qa = {"id": name, "question": "?", "answers": [{"text": a, "answer_start": s} for a, s in zip(answers, starts)], "is_impossible": not answers}
+        qa = {
+            "id": name,
+            "question": "?",
+            "answers": [{"text": a, "answer_start": s} for a, s in zip(answers, starts)],
+            "is_impossible": not answers,
+        }
         paragraphs.append({"context": context, "qas": [qa]})
     return {"version": "v2.0", "data": [{"title": "", "paragraphs": paragraphs}]}
 
@@ -116,7 +140,13 @@ def tagged_sentences():
     rng = random.Random(8)
     if lines is None:
         kinds = ("PER", "LOC", "ORG")
-        return [[(f"w{i}", rng.choice(["O", "O"] + [f"{place}-{kind}" for place in "BI" for kind in kinds])) for i in range(rng.randint(1, 12))] for _ in range(ROWS)]
+        return [
+            [
+                (f"w{i}", rng.choice(["O", "O"] + [f"{place}-{kind}" for place in "BI" for kind in kinds]))
+                for i in range(rng.randint(1, 12))
+            ]
+            for _ in range(ROWS)
+        ]
     sentences = [[]]
     for line in lines:
         if not line or line.startswith("-DOCSTART-"):
@@ -131,7 +161,9 @@ def predicted_tags(sentence, rng):
     tags = [tag for _, tag in sentence]
     for i, tag in enumerate(tags):
         if rng.random() < 0.15:
-            tags[i] = rng.choice(["O", tag.replace("B-", "I-"), tag.replace("I-", "B-"), "I-PER", "B-ORG", "I-MISC", "E-LOC", "S-PER"])
+            tags[i] = rng.choice(
+                ["O", tag.replace("B-", "I-"), tag.replace("I-", "B-"), "I-PER", "B-ORG", "I-MISC", "E-LOC", "S-PER"]
+            )
     return tags
 
 
@@ -163,8 +195,17 @@ def scheme_sentences(scheme, rng):
             if rng.random() < 0.4:
                 entities.append((at, min(at + rng.choice((1, 1, 2, 3, 4)), length), rng.choice(KINDS)))
             at = entities[-1][1] if entities and entities[-1][1] > at else at + 1
-        found = [(begin, end, kind if rng.random() < 0.8 else "LOC") for begin, end, kind in entities if rng.random() < 0.9]
+        found = [
+            (begin, end, kind if rng.random() < 0.8 else "LOC") for begin, end, kind in entities if rng.random() < 0.9
+        ]
         gold.append(scheme_tags(entities, length, scheme))
         others.append(scheme_tags(found, length, scheme))
-        broken.append([rng.choice(["O"] + [f"{place}-{kind}" for place in SCHEMES[scheme] for kind in KINDS]) if rng.random() < 0.15 else tag for tag in others[-1]])
+        broken.append(
+            [
+                rng.choice(["O"] + [f"{place}-{kind}" for place in SCHEMES[scheme] for kind in KINDS])
+                if rng.random() < 0.15
+                else tag
+                for tag in others[-1]
+            ]
+        )
     return gold, others, broken

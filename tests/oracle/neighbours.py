@@ -5,6 +5,7 @@ here; the rest is refused in one sentence.
 
 neighbours.py [--count N --seed S] [--folder NAME] [--file NAME] [--key NAME] [--jobs N] [--out FILE]:
 all of them, or N drawn at random."""
+
 import argparse
 import collections
 import copy
@@ -34,13 +35,34 @@ BEYOND = "1000000000000000019884624838656"  # what transformers writes for "no l
 HOSTILE_NUMBERS = ("16777217", "3.4e38", "1e39", "1e-46", "-0.0", "2147483648", "4294967297")
 # More of each kind, so that rules are tested and not single values.
 OTHERS = {
-    "empty text": '""', "name": '"gelu"', "digits": '"7"', "NUL": '"a\\u0000b"', "strange text": '"\\ud83d\\u0000 \\u00e9"', "false": "false",
-    "2^63": "9223372036854775808", "2^64": "18446744073709551616", "below 64 bits": "-9223372036854775809", "-Infinity": "-Infinity",
-    "-1": "-1", "0": "0", "1": "1", "-1.5": "-1.5", "1e-12": "1e-12",
-    "numbers": "[1, 2]", "texts": '["a", "b"]', "nested": "[[], {}, null]", "entry": '{"a": 1}', "labels": '{"0": "x", "7": "y"}',
+    "empty text": '""',
+    "name": '"gelu"',
+    "digits": '"7"',
+    "NUL": '"a\\u0000b"',
+    "strange text": '"\\ud83d\\u0000 \\u00e9"',
+    "false": "false",
+    "2^63": "9223372036854775808",
+    "2^64": "18446744073709551616",
+    "below 64 bits": "-9223372036854775809",
+    "-Infinity": "-Infinity",
+    "-1": "-1",
+    "0": "0",
+    "1": "1",
+    "-1.5": "-1.5",
+    "1e-12": "1e-12",
+    "numbers": "[1, 2]",
+    "texts": '["a", "b"]',
+    "nested": "[[], {}, null]",
+    "entry": '{"a": 1}',
+    "labels": '{"0": "x", "7": "y"}',
 }
-TEXTS = ["a fine film", "Hello, [MASK] World[SEP]  x ", ("A man plays .", "Nobody e\u0301 plays \U0001f600"), "don't (x) \u8c1b UPPER",
-         ("The quick brown fox, " * 40, "jumps over it ? " * 70)]
+TEXTS = [
+    "a fine film",
+    "Hello, [MASK] World[SEP]  x ",
+    ("A man plays .", "Nobody e\u0301 plays \U0001f600"),
+    "don't (x) \u8c1b UPPER",
+    ("The quick brown fox, " * 40, "jumps over it ? " * 70),
+]
 ENTRIES_OF_LABELS = ("id2label", "label2id")
 KEYS_OF_SCORES = (("problem_type",), ("num_labels",), ("id2label",))
 # read by sentence-transformers, not transformers: its answers are recorded
@@ -52,8 +74,8 @@ class Neighbour:
     case: int
     file: str
     path: tuple
-    name: str    # of the replacement
-    text: str    # the whole file
+    name: str  # of the replacement
+    text: str  # the whole file
 
     def __str__(self):
         return f"{CASES[self.case].folder}/{self.file} {'.'.join(map(str, self.path)) or '(whole)'} = {self.name}"
@@ -61,7 +83,9 @@ class Neighbour:
 
 def keys_of(value, path=()):
     """The path of every key and every item; for labels only the first and the last."""
-    entries = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    entries = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
     if path and path[-1] in ENTRIES_OF_LABELS and len(entries) > 2:
         entries = [entries[0], entries[-1]]
     for key, inner in entries:
@@ -95,8 +119,14 @@ def replacements(value):
 def pooled(states):
     """{name of a pooling: vector} from the states of one text's tokens."""
     weights = torch.arange(1, len(states) + 1)[:, None].float()
-    return {"cls": states[0], "mean": states.mean(0), "max": states.max(0).values, "mean_sqrt_len": states.sum(0) / len(states) ** 0.5,
-            "weightedmean": (states * weights).sum(0) / weights.sum(), "lasttoken": states[-1]}
+    return {
+        "cls": states[0],
+        "mean": states.mean(0),
+        "max": states.max(0).values,
+        "mean_sqrt_len": states.sum(0) / len(states) ** 0.5,
+        "weightedmean": (states * weights).sum(0) / weights.sum(),
+        "lasttoken": states[-1],
+    }
 
 
 def at(document, path):
@@ -213,7 +243,9 @@ def ours(base, folder, work, tokenizer_too, cut=None, scores_too=False):
         told = sides.our_logits(folder, base.case.head, cut or base.theirs.cut, work)
     told.ids = answer.ids
     if base.case.head == TOKEN and told.rows is not None:
-        tags = sides.our_tags(folder, sides.write_rows(work / "texts.jsonl", [text for text in TEXTS if isinstance(text, str)]))
+        tags = sides.our_tags(
+            folder, sides.write_rows(work / "texts.jsonl", [text for text in TEXTS if isinstance(text, str)])
+        )
         if isinstance(tags, sides.Answer):
             return tags
         told.labels = tags
@@ -240,10 +272,17 @@ def recorded_poolings():
 
 def compare_vectors(base, neighbour, folder, work):
     """(the library's, ours): vectors of the texts."""
-    told = recorded_poolings()[f"{base.case.folder}/{neighbour.file} {'.'.join(map(str, neighbour.path))}", neighbour.name]
+    told = recorded_poolings()[
+        f"{base.case.folder}/{neighbour.file} {'.'.join(map(str, neighbour.path))}", neighbour.name
+    ]
     states = [torch.tensor(rows) for rows in base.theirs.rows]
-    wanted = sides.Answer(refused="sentence-transformers fails") if told == "refused" else sides.Answer(
-        rows=[numpy.concatenate([pooled(state)[name] for name in told.split("+")]) for state in states])
+    wanted = (
+        sides.Answer(refused="sentence-transformers fails")
+        if told == "refused"
+        else sides.Answer(
+            rows=[numpy.concatenate([pooled(state)[name] for name in told.split("+")]) for state in states]
+        )
+    )
     return wanted, sides.our_vectors(folder, base.rows)
 
 
@@ -251,7 +290,9 @@ def compare(base, neighbour, work):
     """(verdict, detail)"""
     folder = make_neighbour(base, neighbour, work)
     if base.case.refused:
-        return verdict_of(neighbour, base.case, sides.Answer(refused="not run"), sides.our_classes(folder, base.rows), None, TEXTS)
+        return verdict_of(
+            neighbour, base.case, sides.Answer(refused="not run"), sides.our_classes(folder, base.rows), None, TEXTS
+        )
     base.answer()
     if neighbour.file in SENTENCE_FILES:
         before = sides.Answer(rows=[pooled(torch.tensor(state))["mean"] for state in base.theirs.rows])
@@ -259,7 +300,9 @@ def compare(base, neighbour, work):
     is_config = neighbour.file == "config.json"
     tokenizer_too = not is_config or neighbour.path[:1] in ((), ("model_type",), ("tokenizer_class",), ("auto_map",))
     wanted = sides.library(lambda: theirs(base, folder, tokenizer_too, is_config))
-    got = ours(base, folder, work, tokenizer_too, getattr(wanted, "cut", None), scores_too=neighbour.path[:1] in KEYS_OF_SCORES)
+    got = ours(
+        base, folder, work, tokenizer_too, getattr(wanted, "cut", None), scores_too=neighbour.path[:1] in KEYS_OF_SCORES
+    )
     return verdict_of(neighbour, base.case, wanted, got, base.theirs, TEXTS)
 
 
@@ -306,10 +349,18 @@ def main():
     arguments = parser.parse_args()
     sides.torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
-        chosen = [one for one in all_neighbours(pathlib.Path(work)) if arguments.folder in CASES[one.case].folder and arguments.file in ("", one.file)
-                  and arguments.key in ".".join(map(str, one.path))]
+        chosen = [
+            one
+            for one in all_neighbours(pathlib.Path(work))
+            if arguments.folder in CASES[one.case].folder
+            and arguments.file in ("", one.file)
+            and arguments.key in ".".join(map(str, one.path))
+        ]
         if arguments.count:
-            chosen = sorted(random.Random(arguments.seed).sample(chosen, min(arguments.count, len(chosen))), key=lambda one: (one.case, one.file))
+            chosen = sorted(
+                random.Random(arguments.seed).sample(chosen, min(arguments.count, len(chosen))),
+                key=lambda one: (one.case, one.file),
+            )
         counts, told = collections.Counter(), []
         for neighbour, verdict, detail in run(chosen, pathlib.Path(work), arguments.jobs):
             counts[verdict] += 1

@@ -33,7 +33,9 @@ def sampled(items, count):
     """So many of the items, in their order, as the commit draws them; all of them with DEBERTA_ORACLE_ALL=1."""
     if ALL or count >= len(items):
         return items
-    return [items[i] for i in sorted(random.Random(f"{draw.commit(ROOT)} {len(items)}").sample(range(len(items)), count))]
+    return [
+        items[i] for i in sorted(random.Random(f"{draw.commit(ROOT)} {len(items)}").sample(range(len(items)), count))
+    ]
 
 
 def clean(line):
@@ -86,7 +88,9 @@ def ids_text(line):
 
 def show(differences, total):
     lines = [f"{len(differences)} of {total} differ"]
-    lines += [f"{text[:200]!r}\n  got      {got[:60]}\n  expected {expected[:60]}" for text, got, expected in differences[:5]]
+    lines += [
+        f"{text[:200]!r}\n  got      {got[:60]}\n  expected {expected[:60]}" for text, got, expected in differences[:5]
+    ]
     return "\n".join(lines)
 
 
@@ -100,10 +104,27 @@ def check_offsets(text, offsets):
 def special_texts(count, seed):
     rng = random.Random(seed)
     tokens = ["[MASK]", "[SEP]", "[CLS]", "[PAD]", "[UNK]"]
-    words = ["the", "cat", "sat.", "\u00e9t\u00e9", "e\u0301", "\U0001f600", "\u8c1b", "(x)", "[", "]", "MASK", "[MASK", ")))", "\u2581"]
+    words = [
+        "the",
+        "cat",
+        "sat.",
+        "\u00e9t\u00e9",
+        "e\u0301",
+        "\U0001f600",
+        "\u8c1b",
+        "(x)",
+        "[",
+        "]",
+        "MASK",
+        "[MASK",
+        ")))",
+        "\u2581",
+    ]
     spaces = ["", " ", "  ", "\t", "\u00a0", "\u3000", "\u200b"]
     return [
-        "".join(rng.choice(tokens if rng.random() < 0.4 else words) + rng.choice(spaces) for _ in range(rng.randint(1, 10)))
+        "".join(
+            rng.choice(tokens if rng.random() < 0.4 else words) + rng.choice(spaces) for _ in range(rng.randint(1, 10))
+        )
         for _ in range(count)
     ]
 
@@ -113,7 +134,9 @@ def recorded_rows(golden):
     for name in ("pair_encode", "batch_encode", "batch_pair_encode"):
         section = golden[name]
         columns = [section["input_ids"], section.get("token_type_ids"), section["attention_mask"]]
-        for ids, types, mask in [columns] if name == "pair_encode" else zip(columns[0], columns[1] or [None] * len(columns[0]), columns[2]):
+        for ids, types, mask in (
+            [columns] if name == "pair_encode" else zip(columns[0], columns[1] or [None] * len(columns[0]), columns[2])
+        ):
             size = sum(mask)
             assert ids[size:] == [0] * (len(ids) - size)
             yield ids[:size], types and types[:size]

@@ -1,5 +1,6 @@
 """Running both sides on the same rows: a pipeline of transformers, and the program; and why their answers differ where
 they do (docs/pipelines.md)."""
+
 import functools
 import json
 import logging
@@ -14,8 +15,8 @@ import transformers
 from metric_rows import lines_of, made_pairs, nli_rows, paraphrase_rows, tagged_sentences
 from oracle_runs import ALL, BINARY, ROOT, SHARED, sampled
 
-DRAWN = 200                   # rows of each kind, those that docs/pipelines.md counts
-ROWS = DRAWN if ALL else 60   # of these
+DRAWN = 200  # rows of each kind, those that docs/pipelines.md counts
+ROWS = DRAWN if ALL else 60  # of these
 TOLERANCE = 1e-4
 COLUMNS = {"slow": 1, "fast": 2}  # in the page's table of counts
 
@@ -46,20 +47,33 @@ def made_questions():
     rng = random.Random(12)
     words = [a + b + c for a in "bcdfghlmnprstw" for b in ("a", "e", "o") for c in ("n", "r", "sto", "li")]
     samples = [rng.sample(words, 40) for _ in range(ROWS)]
-    return [{"question": " ".join(some[5:9]) + "?", "context": ", ".join(" ".join(some[i:i + 5]) for i in range(0, 40, 5)) + "."} for some in samples]
+    return [
+        {
+            "question": " ".join(some[5:9]) + "?",
+            "context": ", ".join(" ".join(some[i : i + 5]) for i in range(0, 40, 5)) + ".",
+        }
+        for some in samples
+    ]
 
 
 def questions_of(version, is_wanted):
     lines = lines_of(f"squad/dev-{version}.rebuilt.json.xz")
     paragraphs = [paragraph for article in json.loads("\n".join(lines))["data"] for paragraph in article["paragraphs"]]
-    return [{"question": qa["question"], "context": paragraph["context"]} for paragraph in paragraphs for qa in paragraph["qas"] if is_wanted(qa)]
+    return [
+        {"question": qa["question"], "context": paragraph["context"]}
+        for paragraph in paragraphs
+        for qa in paragraph["qas"]
+        if is_wanted(qa)
+    ]
 
 
 def questions():
     """Half of them without an answer in the context."""
     if lines_of("squad/dev-v1.1.rebuilt.json.xz") is None:
         return made_questions()
-    return drawn(questions_of("v1.1", lambda qa: True), 34, ROWS // 2) + drawn(questions_of("v2.0", lambda qa: not qa["answers"]), 35, ROWS // 2)
+    return drawn(questions_of("v1.1", lambda qa: True), 34, ROWS // 2) + drawn(
+        questions_of("v2.0", lambda qa: not qa["answers"]), 35, ROWS // 2
+    )
 
 
 def pipeline(task, folder, **settings):
@@ -78,7 +92,11 @@ def quiet(call):
 def model_outputs(pipe, samples, **settings):
     """The outputs of the pipeline's model for each sample, as a list of windows: the same for every postprocessing."""
     before, forward, _ = pipe._sanitize_parameters(**settings)
-    return quiet(lambda: [[pipe.forward(window, **forward) for window in pipe.preprocess(sample, **before)] for sample in samples])
+    return quiet(
+        lambda: [
+            [pipe.forward(window, **forward) for window in pipe.preprocess(sample, **before)] for sample in samples
+        ]
+    )
 
 
 def answers_from(pipe, outputs, **settings):
@@ -92,7 +110,9 @@ def program(folder, verb, rows, *words, model=None):
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     command = [BINARY, verb, "-m", model or folder / "model", "-i", source, "-f", "jsonl", "--keep", "none", *words]
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
-    done = subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", env=clean, check=False)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, encoding="utf-8", env=clean, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(rows)
@@ -131,7 +151,9 @@ def counts_of_the_page():
             if cells[place] == "not run":
                 continue
             entries = [] if cells[place] == "none" else cells[place].split(", ")
-            counts[cells[0].replace("`", ""), column] = {kind: int(count) for count, kind in (entry.split(" ", 1) for entry in entries)}
+            counts[cells[0].replace("`", ""), column] = {
+                kind: int(count) for count, kind in (entry.split(" ", 1) for entry in entries)
+            }
     return counts
 
 
@@ -145,7 +167,9 @@ def check_kinds(name, column, differing, causes):
         left -= those
     assert not left, f"{name}, {column}: rows without a cause: {sorted(left)}"
     allowed = counts_of_the_page()[name, column]
-    assert not SHARED.exists() or all(count <= allowed.get(kind, 0) for kind, count in counts.items()), f"{name}, {column}: {counts}, docs/pipelines.md says {allowed}"
+    assert not SHARED.exists() or all(count <= allowed.get(kind, 0) for kind, count in counts.items()), (
+        f"{name}, {column}: {counts}, docs/pipelines.md says {allowed}"
+    )
 
 
 def compare(name, run, theirs, is_same, unlike, causes=None):

@@ -1,6 +1,7 @@
 """The folders that people published (tests/golden/published: their metadata; SOURCE says whose), each made whole: a
 tiny random checkpoint saved by transformers, and the files that are missing. The rows are those of the table in
 docs/models.md."""
+
 import dataclasses
 import json
 import os
@@ -12,17 +13,49 @@ import transformers
 from oracle_runs import GOLDEN, ROOT, SHARED
 
 PUBLISHED = ROOT / "tests/golden/published"
-V3 = {"model_type": "deberta-v2", "attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "initializer_range": 0.02,
-      "max_position_embeddings": 512, "relative_attention": True, "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": True,
-      "pos_att_type": "p2c|c2p", "layer_norm_eps": 1e-7, "max_relative_positions": -1, "position_biased_input": False, "type_vocab_size": 0,
-      "vocab_size": 128100}
-V1 = {"model_type": "deberta", "attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "initializer_range": 0.02,
-      "max_position_embeddings": 512, "relative_attention": True, "pos_att_type": "c2p|p2c", "layer_norm_eps": 1e-7, "max_relative_positions": -1,
-      "position_biased_input": False, "type_vocab_size": 0, "vocab_size": 50265}
+V3 = {
+    "model_type": "deberta-v2",
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "initializer_range": 0.02,
+    "max_position_embeddings": 512,
+    "relative_attention": True,
+    "position_buckets": 256,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": "p2c|c2p",
+    "layer_norm_eps": 1e-7,
+    "max_relative_positions": -1,
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "vocab_size": 128100,
+}
+V1 = {
+    "model_type": "deberta",
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "initializer_range": 0.02,
+    "max_position_embeddings": 512,
+    "relative_attention": True,
+    "pos_att_type": "c2p|p2c",
+    "layer_norm_eps": 1e-7,
+    "max_relative_positions": -1,
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "vocab_size": 50265,
+}
 SIZES = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 96}
 SIZES_WHERE_PUBLISHED = {"pooler_hidden_size": 64, "attention_head_size": 16}
 POOLED = '"word_embedding_dimension": '  # of 1_Pooling/config.json
-SEQUENCE, TOKEN, SPAN, MASKED, ENCODER = "SequenceClassification", "TokenClassification", "QuestionAnswering", "MaskedLM", "Encoder"
+SEQUENCE, TOKEN, SPAN, MASKED, ENCODER = (
+    "SequenceClassification",
+    "TokenClassification",
+    "QuestionAnswering",
+    "MaskedLM",
+    "Encoder",
+)
 REAL_TOKENIZERS = {"spm": "deberta-v3-reconstructed", "bpe": "deberta-v1", "json": "deberta-v2-japanese"}
 # [MASK]: published, in the small vocabulary
 MASKS = {"spm": (128000, 925), "bpe": (50264, 680), "json": (None, None), "json5": (128000, 925)}
@@ -31,6 +64,7 @@ MASKS = {"spm": (128000, 925), "bpe": (50264, 680), "json": (None, None), "json5
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A folder that loads as in transformers, unless `refused` says what the program's message must contain."""
+
     folder: str
     # spm, bpe, json (with another program's vocabulary), json5 (as transformers 5 writes it); "": none
     tokenizer: str = "spm"
@@ -42,33 +76,72 @@ class Case:
 
 CASES = [
     Case("Amna100--fold_0", "bpe", tried="config.json, checkpoint, vocab.json with merges.txt"),
-    Case("KoichiYasuoka--deberta-base-japanese-wikipedia", "json", MASKED, tried="config.json, checkpoint, tokenizer.json beside the spm.model of one byte"),
+    Case(
+        "KoichiYasuoka--deberta-base-japanese-wikipedia",
+        "json",
+        MASKED,
+        tried="config.json, checkpoint, tokenizer.json beside the spm.model of one byte",
+    ),
     Case("MoritzLaurer--DeBERTa-v3-base-mnli-fever-anli", tried="checkpoint, spm.model"),
     Case("NDugar--ZSD-microsoft-v2xxlmnli", tried="checkpoint, spm.model"),
     Case("RolMax--mdeberta-v3-emo-multilabel", tried="checkpoint, spm.model"),
-    Case("RyanStudio--Mezzo-Prompt-Guard-Tiny", "json5", tried="config.json, checkpoint, tokenizer.json of transformers 5"),
+    Case(
+        "RyanStudio--Mezzo-Prompt-Guard-Tiny",
+        "json5",
+        tried="config.json, checkpoint, tokenizer.json of transformers 5",
+    ),
     Case("Xenova--nli-deberta-base", "bpe", tried="checkpoint, vocab.json with merges.txt"),
-    Case("Xenova--nli-deberta-base", "bpe", weights="onnx/model.onnx", refused="onnx", tried="onnx/model.onnx, vocab.json with merges.txt"),
+    Case(
+        "Xenova--nli-deberta-base",
+        "bpe",
+        weights="onnx/model.onnx",
+        refused="onnx",
+        tried="onnx/model.onnx, vocab.json with merges.txt",
+    ),
     Case("Yale-LILY--a2cu-classifier", "bpe", tried="checkpoint, vocab.json with merges.txt"),
     Case("anlp--SciRex_trained_SciDeBERTa", "bpe", TOKEN, tried="checkpoint, vocab.json with merges.txt"),
-    Case("bobox--DeBERTaV3-small-GeneralSentenceTransformer-v2", head=ENCODER, tried="config.json, checkpoint, spm.model"),
+    Case(
+        "bobox--DeBERTaV3-small-GeneralSentenceTransformer-v2", head=ENCODER, tried="config.json, checkpoint, spm.model"
+    ),
     Case("cross-encoder--nli-deberta-base", "bpe", tried="checkpoint, vocab.json with merges.txt"),
     Case("deepset--deberta-v3-large-squad2", head=SPAN, tried="config.json, checkpoint, spm.model"),
     Case("durinn--data-eval", tried="config.json, checkpoint, spm.model"),
-    Case("edu-linguistic--deberta-v3-large-edu-rm", weights="adapter_model.safetensors", refused="adapter.*microsoft/deberta-v3-large",
-         tried="adapter_model.safetensors, spm.model"),
-    Case("hf-tiny-model-private--tiny-random-DebertaForMaskedLM", "bpe", MASKED, tried="config.json, checkpoint, vocab.json with merges.txt"),
+    Case(
+        "edu-linguistic--deberta-v3-large-edu-rm",
+        weights="adapter_model.safetensors",
+        refused="adapter.*microsoft/deberta-v3-large",
+        tried="adapter_model.safetensors, spm.model",
+    ),
+    Case(
+        "hf-tiny-model-private--tiny-random-DebertaForMaskedLM",
+        "bpe",
+        MASKED,
+        tried="config.json, checkpoint, vocab.json with merges.txt",
+    ),
     Case("jamescalam--deberta-v3-base-qa", head=ENCODER, tried="config.json, checkpoint, spm.model"),
     Case("keras--deberta_v3_extra_small_en", "", weights="model.weights.h5", refused="keras", tried="model.weights.h5"),
     Case("knowledgator--comprehend_it-base", tried="checkpoint, spm.model"),
-    Case("ku-nlp--deberta-v2-base-japanese", head=MASKED, refused="jumanpp", tried="config.json, checkpoint, spm.model"),
+    Case(
+        "ku-nlp--deberta-v2-base-japanese", head=MASKED, refused="jumanpp", tried="config.json, checkpoint, spm.model"
+    ),
     Case("microsoft--deberta-large-mnli", "bpe", tried="checkpoint, vocab.json with merges.txt"),
-    Case("ner-ml-models--gliner_base", weights="pytorch_model.bin", refused="gliner", tried="pytorch_model.bin, spm.model"),
-    Case("ner-ml-models--nuner_zero", weights="pytorch_model.bin", refused="gliner", tried="pytorch_model.bin, spm.model"),
+    Case(
+        "ner-ml-models--gliner_base",
+        weights="pytorch_model.bin",
+        refused="gliner",
+        tried="pytorch_model.bin, spm.model",
+    ),
+    Case(
+        "ner-ml-models--nuner_zero", weights="pytorch_model.bin", refused="gliner", tried="pytorch_model.bin, spm.model"
+    ),
     Case("prompt-security--Prompt-Guard-86M_onnx", tried="checkpoint, spm.model"),
     Case("prompt-security--Prompt-Guard-86M_onnx", weights="model.onnx", refused="onnx", tried="model.onnx, spm.model"),
-    Case("rambodazimi--deberta-v3-base-finetuned-LoRA-RTE", weights="adapter_model.safetensors", refused="adapter.*deberta-v3-base",
-         tried="adapter_model.safetensors, spm.model"),
+    Case(
+        "rambodazimi--deberta-v3-base-finetuned-LoRA-RTE",
+        weights="adapter_model.safetensors",
+        refused="adapter.*deberta-v3-base",
+        tried="adapter_model.safetensors, spm.model",
+    ),
     Case("sjrhuschlee--deberta-v3-base-squad2", head=SPAN, tried="config.json, checkpoint, spm.model"),
     Case("team-lucid--deberta-v3-base-korean", head=MASKED, tried="config.json, checkpoint, spm.model"),
     Case("timur-losev--coop-deberta-v3-base", "json5", tried="checkpoint, tokenizer.json's vocabulary"),
@@ -79,7 +152,11 @@ CASES = [
 def published_files(case):
     """{name in the folder: path} of the metadata, as published."""
     source = PUBLISHED / case.folder
-    return {str(path.relative_to(source)): path for path in sorted(source.rglob("*")) if path.is_file() and path.name != "SOURCE"}
+    return {
+        str(path.relative_to(source)): path
+        for path in sorted(source.rglob("*"))
+        if path.is_file() and path.name != "SOURCE"
+    }
 
 
 def is_real(case):
@@ -121,12 +198,17 @@ def save_weights(case, config, target):
 
 def sentencepiece_vocabulary(path):
     import sentencepiece
+
     model = sentencepiece.SentencePieceProcessor(model_file=str(path))
     return [[model.id_to_piece(i), 0.0 if i < 4 else model.get_score(i)] for i in range(len(model))]
 
 
 def write_tokenizer(case, target, small):
-    real = None if small else SHARED / "reference/tokenizers" / REAL_TOKENIZERS.get(case.tokenizer, "deberta-v3-reconstructed")
+    real = (
+        None
+        if small
+        else SHARED / "reference/tokenizers" / REAL_TOKENIZERS.get(case.tokenizer, "deberta-v3-reconstructed")
+    )
     if case.tokenizer == "spm":
         shutil.copy(real / "spm.model" if real else GOLDEN / "bytes.model", target / "spm.model")
     elif case.tokenizer == "bpe":
@@ -149,7 +231,11 @@ def write_tokenizer(case, target, small):
 def in_small_vocabulary(case, text):
     """[MASK] comes right after the last piece in the published vocabulary, and so in the small one."""
     published, small = MASKS[case.tokenizer or "json"]
-    return text if published is None else text.replace(f'"{published}"', f'"{small}"').replace(f" {published}\n", f" {small}\n")
+    return (
+        text
+        if published is None
+        else text.replace(f'"{published}"', f'"{small}"').replace(f" {published}\n", f" {small}\n")
+    )
 
 
 def make_folder(case, target, small):
@@ -175,6 +261,7 @@ def make_folder(case, target, small):
 def write_foreign_weights(case, target):
     """What the folder has in place of a checkpoint; the content of the file is never reached."""
     from safetensors.torch import save_file
+
     path = target / case.weights
     path.parent.mkdir(exist_ok=True)
     if path.name == "adapter_model.safetensors":

@@ -55,7 +55,9 @@ def compare(folder, slow, lines):
     answers = run_raw(folder, [{"text": line} for line in lines])
     differences = []
     for line, answer in zip(lines, answers):
-        expected = ",".join(map(str, slow.build_inputs_with_special_tokens(slow.convert_tokens_to_ids(slow.tokenize(line)))))
+        expected = ",".join(
+            map(str, slow.build_inputs_with_special_tokens(slow.convert_tokens_to_ids(slow.tokenize(line))))
+        )
         if ids_text(answer) != expected:
             differences.append((line, ids_text(answer), expected))
     assert not differences, show(differences, len(lines))
@@ -106,8 +108,18 @@ CONFIGS = [
     {},
     {"tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True, "vocab_type": "gpt2"}},
     {"tokenizer_config.json": {"mask_token": "[MASK]"}, "added_tokens.json": {"[MASK]": 50264}},
-    {"tokenizer_config.json": {"mask_token": "[MASK]", "added_tokens_decoder": {"50264": {"content": "[MASK]", "special": True}}}},
-    {"special_tokens_map.json": {"mask_token": {"content": "[MASK]", "lstrip": False, "rstrip": True}, "cls_token": "<c>"}},
+    {
+        "tokenizer_config.json": {
+            "mask_token": "[MASK]",
+            "added_tokens_decoder": {"50264": {"content": "[MASK]", "special": True}},
+        }
+    },
+    {
+        "special_tokens_map.json": {
+            "mask_token": {"content": "[MASK]", "lstrip": False, "rstrip": True},
+            "cls_token": "<c>",
+        }
+    },
 ]
 
 
@@ -136,9 +148,15 @@ def test_the_originals_file_gives_the_ids_of_the_same_vocabulary(folder, tmp_pat
     are tested in tests/text)."""
     vocab = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
     merges = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")[1:-1]
-    symbols = [piece for piece in sorted(vocab, key=vocab.get) if piece not in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")]
+    symbols = [
+        piece for piece in sorted(vocab, key=vocab.get) if piece not in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
+    ]
     encoder = {piece: len(symbols) - at for at, piece in enumerate(symbols)}
-    state = {"encoder": encoder, "vocab": [tuple(line.split()) for line in merges], "dict_map": [(str(encoder[piece]), 1) for piece in symbols]}
+    state = {
+        "encoder": encoder,
+        "vocab": [tuple(line.split()) for line in merges],
+        "dict_map": [(str(encoder[piece]), 1) for piece in symbols],
+    }
     (tmp_path / "bpe_encoder.bin").write_bytes(pickle.dumps(state, protocol=2))
     lines = [{"text": line} for line in real_lines()[::20] + random_strings(3000) + special_texts(500, seed=12)]
     assert [ids_text(line) for line in run_raw(tmp_path, lines)] == [ids_text(line) for line in run_raw(folder, lines)]

@@ -1,5 +1,6 @@
 """config.json with values that its authors did not intend: what transformers 4.57 computes with them, --compat hf
 computes too, and what only one of the two reads is refused in one sentence."""
+
 import json
 import os
 import random
@@ -16,19 +17,64 @@ from test_transformers import SMALL, V3, make_inputs, make_transformers_model, r
 TOLERANCE = 2e-5  # of the largest logit
 MODELS = {
     "v3": ("v2", V3 | {"num_labels": 3}),
-    "v2 with convolution": ("v2", V3 | {"conv_kernel_size": 3, "conv_act": "gelu", "share_att_key": False, "type_vocab_size": 2, "num_labels": 3}),
+    "v2 with convolution": (
+        "v2",
+        V3 | {"conv_kernel_size": 3, "conv_act": "gelu", "share_att_key": False, "type_vocab_size": 2, "num_labels": 3},
+    ),
     "v1": ("v1", SMALL | {"num_labels": 3}),
-    "v1 without terms": ("v1", SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "num_labels": 3}),
+    "v1 without terms": (
+        "v1",
+        SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "num_labels": 3},
+    ),
 }
 BIG = 10**30
 # What inference does not read, or reads with another type than the key's.
 VALUES = {
-    "hidden_act": ["gelu_new", "gelu_fast", "gelu_python", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate", "quick_gelu", "gelu_10", "mish",
-                   "relu", "relu2", "relu6", "leaky_relu", "laplace", "swish", "silu", "tanh", "sigmoid", "linear", "prelu", None, 5],
+    "hidden_act": [
+        "gelu_new",
+        "gelu_fast",
+        "gelu_python",
+        "gelu_pytorch_tanh",
+        "gelu_python_tanh",
+        "gelu_accurate",
+        "quick_gelu",
+        "gelu_10",
+        "mish",
+        "relu",
+        "relu2",
+        "relu6",
+        "leaky_relu",
+        "laplace",
+        "swish",
+        "silu",
+        "tanh",
+        "sigmoid",
+        "linear",
+        "prelu",
+        None,
+        5,
+    ],
     "pooler_hidden_act": ["gelu_new", "quick_gelu", "mish", "relu6", None, "nonsense", []],
     "conv_act": ["gelu_new", "laplace", None, 5],
-    "pos_att_type": ["c2p|p2c", " P2C | c2p ", "c 2p", "none", "p2p", "c2p|foo", "", None, [], {}, {"c2p": 0, "p2c": 1}, ["p2c", "c2p"], ["c2p", "c2p", "p2c", 5],
-                     ["C2P", "P2C"], ["c2p|p2c"], 5, True],
+    "pos_att_type": [
+        "c2p|p2c",
+        " P2C | c2p ",
+        "c 2p",
+        "none",
+        "p2p",
+        "c2p|foo",
+        "",
+        None,
+        [],
+        {},
+        {"c2p": 0, "p2c": 1},
+        ["p2c", "c2p"],
+        ["c2p", "c2p", "p2c", 5],
+        ["C2P", "P2C"],
+        ["c2p|p2c"],
+        5,
+        True,
+    ],
     "norm_rel_ebd": ["layer_norm|x", "LAYER_NORM", None, 5],
     "relative_attention": ["false", 1, -0.5, [0], float("nan")],
     "position_biased_input": [None, "", 0, [], {}, "no", 2.5],
@@ -43,24 +89,55 @@ VALUES = {
     "num_attention_heads": [1, 4, 2.0, True, "2", None],
     "pad_token_id": [-1, None, 3, 2.5, "x"],
     "initializer_range": [None, "x", BIG, []],
-    "hidden_dropout_prob": [1, 0, "x", None, BIG], "pooler_dropout": [1, "x"], "cls_dropout": [None, "x"],
-    "id2label": [{"0": 5, "1": None, "2": True}, {"0": "a", "5": "b", "-1": "c"}, {" 0": "a", "01": "b", "+2": "c"}, {"x": "a"}, [], 5],
+    "hidden_dropout_prob": [1, 0, "x", None, BIG],
+    "pooler_dropout": [1, "x"],
+    "cls_dropout": [None, "x"],
+    "id2label": [
+        {"0": 5, "1": None, "2": True},
+        {"0": "a", "5": "b", "-1": "c"},
+        {" 0": "a", "01": "b", "+2": "c"},
+        {"x": "a"},
+        [],
+        5,
+    ],
     "label2id": [{"a": "x"}, {}, None, 5],
     "num_labels": [7, None, "x"],
-    "architectures": ["Nonsense", None, 5, [1]], "torch_dtype": [None, "float16"], "unknown": [BIG, float("nan"), float("inf"), "\ud800", {"a": [BIG]}],
-    "talking_head": [None, 0, "", True], "attention_head_size": [8, None, "x"], "legacy": [None, 0], "pooling": [5, {"hidden_act": "relu"}],
-    "problem_type": [None, "regression", "x"], "model_type": ["bert", 5, []],
+    "architectures": ["Nonsense", None, 5, [1]],
+    "torch_dtype": [None, "float16"],
+    "unknown": [BIG, float("nan"), float("inf"), "\ud800", {"a": [BIG]}],
+    "talking_head": [None, 0, "", True],
+    "attention_head_size": [8, None, "x"],
+    "legacy": [None, 0],
+    "pooling": [5, {"hidden_act": "relu"}],
+    "problem_type": [None, "regression", "x"],
+    "model_type": ["bert", 5, []],
 }
 LEFT_OUT = object()
-OPTIONAL = ["pos_att_type", "relative_attention", "pooler_hidden_act", "layer_norm_eps", "max_relative_positions", "position_buckets", "id2label",
-            "max_position_embeddings", "type_vocab_size", "position_biased_input", "norm_rel_ebd", "share_att_key", "hidden_act", "pad_token_id"]
+OPTIONAL = [
+    "pos_att_type",
+    "relative_attention",
+    "pooler_hidden_act",
+    "layer_norm_eps",
+    "max_relative_positions",
+    "position_buckets",
+    "id2label",
+    "max_position_embeddings",
+    "type_vocab_size",
+    "position_biased_input",
+    "norm_rel_ebd",
+    "share_att_key",
+    "hidden_act",
+    "pad_token_id",
+]
 CASES = [(key, value) for key, values in VALUES.items() for value in values] + [(key, LEFT_OUT) for key in OPTIONAL]
 
 
 def theirs(folder, inputs):
     """The logits, or nothing when transformers fails or makes up weights."""
     try:
-        model, loading = transformers.AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
+        model, loading = transformers.AutoModelForSequenceClassification.from_pretrained(
+            folder, output_loading_info=True
+        )
         if loading["missing_keys"] or loading["mismatched_keys"]:
             return None
         with torch.no_grad():
@@ -71,8 +148,24 @@ def theirs(folder, inputs):
 
 def ours(folder):
     """The logits, or the message."""
-    done = subprocess.run([BINARY, "forward", "-q", "-m", folder, "--ids", folder / "in.safetensors", "-o", folder / "out.safetensors", "--compat", "hf"],
-                          capture_output=True, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    done = subprocess.run(
+        [
+            BINARY,
+            "forward",
+            "-q",
+            "-m",
+            folder,
+            "--ids",
+            folder / "in.safetensors",
+            "-o",
+            folder / "out.safetensors",
+            "--compat",
+            "hf",
+        ],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    )
     assert done.returncode in (0, 1), (done.returncode, done.stderr)
     return read_safetensors(folder / "out.safetensors")["logits"] if done.returncode == 0 else done.stderr
 
@@ -93,7 +186,12 @@ def test_each_value_means_what_transformers_takes_it_for(tmp_path, name):
         if isinstance(got, str):
             # Tensors that the changed file does not need are refused by another rule; nonsense that transformers
             # computes, by name.
-            assert expected is None or "unexpected tensor" in got or not numpy.isfinite(expected).all() or key in ("talking_head", "hidden_act"), case
+            assert (
+                expected is None
+                or "unexpected tensor" in got
+                or not numpy.isfinite(expected).all()
+                or key in ("talking_head", "hidden_act")
+            ), case
             refused += 1
         elif expected is not None:
             assert numpy.abs(got - expected).max() < TOLERANCE * max(1, numpy.abs(expected).max()), case
@@ -111,7 +209,11 @@ def test_a_missing_pos_att_type_follows_the_switch(tmp_path):
     with torch.no_grad():
         expected = model(**{name: torch.from_numpy(array) for name, array in inputs.items()}).logits.numpy()
     assert numpy.abs(ours(tmp_path) - expected).max() < TOLERANCE * max(1, numpy.abs(expected).max())
-    done = subprocess.run([BINARY, "forward", "-m", tmp_path, "--ids", tmp_path / "in.safetensors", "-o", tmp_path / "out.safetensors"],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [BINARY, "forward", "-m", tmp_path, "--ids", tmp_path / "in.safetensors", "-o", tmp_path / "out.safetensors"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "pos_att_type is missing: c2p" in done.stderr
     assert numpy.abs(read_safetensors(tmp_path / "out.safetensors")["logits"] - expected).max() > 1e-3

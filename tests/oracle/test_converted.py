@@ -1,5 +1,6 @@
 """Others can read what `convert` writes: transformers loads it with equal hidden states and logits; and files of
 torch.save, in every form, give the same bits as the safetensors that they came from."""
+
 import json
 import os
 import pathlib
@@ -20,7 +21,12 @@ from models import make_model, read_safetensors, write_safetensors  # noqa: E402
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build/dev/deberta"))
 NANO = ROOT.parent / "shared/reference/models"
 IDS = numpy.array([[1, 20, 30, 40, 50, 60, 70, 2], [1, 80, 90, 2, 0, 0, 0, 0]], numpy.int32)
-CLASSES = {"sequence": "ForSequenceClassification", "token": "ForTokenClassification", "lm": "ForMaskedLM", "none": "Model"}
+CLASSES = {
+    "sequence": "ForSequenceClassification",
+    "token": "ForTokenClassification",
+    "lm": "ForMaskedLM",
+    "none": "Model",
+}
 
 
 def run(*words):
@@ -42,8 +48,11 @@ def their_outputs(model, head, is_v1):
     loaded, info = cls.from_pretrained(model, output_loading_info=True, dtype=torch.float32)
     assert not info["missing_keys"] and not info["mismatched_keys"], info
     with torch.no_grad():
-        out = loaded.eval()(input_ids=torch.tensor(IDS.astype(numpy.int64)), attention_mask=torch.tensor((IDS != 0).astype(numpy.int64)),
-                            output_hidden_states=True)
+        out = loaded.eval()(
+            input_ids=torch.tensor(IDS.astype(numpy.int64)),
+            attention_mask=torch.tensor((IDS != 0).astype(numpy.int64)),
+            output_hidden_states=True,
+        )
     return [hidden.numpy() for hidden in out.hidden_states], getattr(out, "logits", torch.zeros(0)).numpy(), info
 
 
@@ -52,10 +61,14 @@ def assert_equal(model, folder, head, is_v1):
     hidden, logits, info = their_outputs(model, head, is_v1)
     real = IDS != 0
     for n, theirs in enumerate(hidden):
-        numpy.testing.assert_allclose(ours[f"hidden.{n}"][real], theirs[real], rtol=0, atol=1e-5 * max(1, numpy.abs(theirs[real]).max()))
+        numpy.testing.assert_allclose(
+            ours[f"hidden.{n}"][real], theirs[real], rtol=0, atol=1e-5 * max(1, numpy.abs(theirs[real]).max())
+        )
     if head != "none":
         rows = ... if head == "sequence" else real
-        numpy.testing.assert_allclose(ours["logits"][rows], logits[rows], rtol=0, atol=1e-5 * max(1, numpy.abs(logits[rows]).max()))
+        numpy.testing.assert_allclose(
+            ours["logits"][rows], logits[rows], rtol=0, atol=1e-5 * max(1, numpy.abs(logits[rows]).max())
+        )
     return info
 
 
@@ -63,7 +76,10 @@ def assert_equal(model, folder, head, is_v1):
 def test_transformers_computes_the_same_from_version_2(tmp_path, head):
     model = make_model(tmp_path / "m", "sequence" if head == "none" else head)
     if head == "none":
-        write_safetensors(model / "model.safetensors", {k: v for k, v in read_safetensors(model / "model.safetensors").items() if k.startswith("deberta.")})
+        write_safetensors(
+            model / "model.safetensors",
+            {k: v for k, v in read_safetensors(model / "model.safetensors").items() if k.startswith("deberta.")},
+        )
     run("convert", "-m", model, "--to", tmp_path / "a")
     assert not assert_equal(tmp_path / "a", tmp_path, head, False)["unexpected_keys"]
 
@@ -107,11 +123,14 @@ def test_rounding_is_that_of_torch(tmp_path, dtype, torch_dtype):
     name = "deberta.embeddings.word_embeddings.weight"
     tensors = dict(read_safetensors(model / "model.safetensors"))
     exponents = random.integers(-30, 15, tensors[name].shape)
-    tensors[name] = (random.standard_normal(tensors[name].shape) * 2.0 ** exponents).clip(-60000, 60000).astype(numpy.float32)
-    tensors[name][:, ::2] = tensors[name][:, ::2].astype(numpy.float16).astype(numpy.float32) * (1 + 2.0 ** -11)
+    tensors[name] = (
+        (random.standard_normal(tensors[name].shape) * 2.0**exponents).clip(-60000, 60000).astype(numpy.float32)
+    )
+    tensors[name][:, ::2] = tensors[name][:, ::2].astype(numpy.float16).astype(numpy.float32) * (1 + 2.0**-11)
     write_safetensors(model / "model.safetensors", tensors)
     run("convert", "-m", model, "--to", tmp_path / "a", "--dtype", dtype)
     from safetensors.torch import load_file
+
     for key, value in load_file(tmp_path / "a/model.safetensors").items():
         assert torch.equal(value.view(torch.int16), torch.tensor(tensors[key]).to(torch_dtype).view(torch.int16)), key
 
@@ -152,7 +171,9 @@ def test_every_form_of_the_weights_gives_the_same_bits(tmp_path, is_zip, is_shar
     assert "a pickle" in run("check", "-m", pickled).stdout
 
 
-@pytest.mark.parametrize("name, head", [("nano-sst2", "sequence"), ("nano-sick", "sequence"), ("nano-conll", "token"), ("nano-mlm", "lm")])
+@pytest.mark.parametrize(
+    "name, head", [("nano-sst2", "sequence"), ("nano-sick", "sequence"), ("nano-conll", "token"), ("nano-mlm", "lm")]
+)
 def test_transformers_computes_the_same_from_trained_models(tmp_path, name, head):
     if not (NANO / name).exists():
         pytest.skip("needs the shared folder")

@@ -30,11 +30,20 @@ transformers = pytest.importorskip("transformers")
 
 pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiece tokenizer")]
 REFERENCE = SHARED / "reference"
-SPM = {"unknown": GOLDEN / "unknown.model", "bytes": GOLDEN / "bytes.model", "nano": REFERENCE / "models/nano-sst2/spm.model",
-       "v3": REFERENCE / "tokenizers/deberta-v3-reconstructed/spm.model"}
-TABLE = {"added_tokens_decoder": {"2": {"content": "[SEP]", "rstrip": True, "special": True}, "9000000": {"content": "Cat", "special": False},
-                                  "9000001": {"content": "[MASK]", "lstrip": True, "special": True},
-                                  "9000002": {"content": "the", "single_word": True, "normalized": False, "special": False}}}
+SPM = {
+    "unknown": GOLDEN / "unknown.model",
+    "bytes": GOLDEN / "bytes.model",
+    "nano": REFERENCE / "models/nano-sst2/spm.model",
+    "v3": REFERENCE / "tokenizers/deberta-v3-reconstructed/spm.model",
+}
+TABLE = {
+    "added_tokens_decoder": {
+        "2": {"content": "[SEP]", "rstrip": True, "special": True},
+        "9000000": {"content": "Cat", "special": False},
+        "9000001": {"content": "[MASK]", "lstrip": True, "special": True},
+        "9000002": {"content": "the", "single_word": True, "normalized": False, "special": False},
+    }
+}
 SETTINGS = {"plain": {}, "punctuation": {"split_by_punct": True}, "lower case": {"do_lower_case": True}, "table": TABLE}
 
 
@@ -77,7 +86,12 @@ def compare(folder, lines, is_left_out=lambda _: False):
 
 @pytest.mark.parametrize("model", ["unknown", "bytes", of_shared("nano"), of_shared("v3")])
 def test_ids_of_a_sentencepiece_model_are_those_of_the_fast_tokenizer(model, tmp_path):
-    lines = sampled(real_lines(), 1500) + random_strings(100000 if ALL else 2000) + special_texts(500, seed=21) + cluster_texts(2000, seed=22)
+    lines = (
+        sampled(real_lines(), 1500)
+        + random_strings(100000 if ALL else 2000)
+        + special_texts(500, seed=21)
+        + cluster_texts(2000, seed=22)
+    )
     compare(spm_folder(tmp_path, model), lines)
 
 
@@ -98,7 +112,9 @@ def test_pairs_and_their_types_are_those_of_the_fast_tokenizer(tmp_path):
     folder = spm_folder(tmp_path, "bytes")
     library = transformers.AutoTokenizer.from_pretrained(folder)
     pairs = list(zip(special_texts(200, seed=27), random_strings(200, seed=28)))
-    for (a, b), answer in zip(pairs, run(folder, [{"text": a, "text_pair": b} for a, b in pairs], "--tokenizer", "fast")):
+    for (a, b), answer in zip(
+        pairs, run(folder, [{"text": a, "text_pair": b} for a, b in pairs], "--tokenizer", "fast")
+    ):
         expected = library([a], [b])  # as a batch: a single pair with an empty second text would be read as one text
         assert answer["ids"] == expected["input_ids"][0], (a, b)
         assert answer["type_ids"] == expected["token_type_ids"][0], (a, b)
@@ -106,7 +122,7 @@ def test_pairs_and_their_types_are_those_of_the_fast_tokenizer(tmp_path):
 
 def test_byte_pieces_become_one_unknown_token(tmp_path):
     folder = spm_folder(tmp_path, "bytes")
-    slow, = run(folder, [{"text": "\u8c1b"}])
-    fast, = run(folder, [{"text": "\u8c1b"}], "--tokenizer", "fast")
+    (slow,) = run(folder, [{"text": "\u8c1b"}])
+    (fast,) = run(folder, [{"text": "\u8c1b"}], "--tokenizer", "fast")
     assert "<0xE8>" in slow["tokens"]
     assert "[UNK]" in fast["tokens"]

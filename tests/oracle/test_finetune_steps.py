@@ -1,6 +1,7 @@
 """20 steps of `finetune` beside transformers 4.57 and torch.optim.AdamW with a parameter group for each rate: a decay
 for each layer, a rate of the head's own, a schedule with warm-up, weight decay and the clip; without dropout, in fp32.
 A step is the whole file, so the order of its rows is none."""
+
 import json
 import os
 import pathlib
@@ -19,7 +20,10 @@ from models import SPM, TOKENS  # noqa: E402
 from task_files import jsonl  # noqa: E402
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build/dev/deberta"))
-pytestmark = pytest.mark.skipif(not (BINARY.resolve().parent / "deberta-train").exists(), reason="the training half is not built: ./test all builds it")
+pytestmark = pytest.mark.skipif(
+    not (BINARY.resolve().parent / "deberta-train").exists(),
+    reason="the training half is not built: ./test all builds it",
+)
 TOLERANCE = 2e-6  # of losses around 1
 STEPS, WARMUP, LAYERS = 20, 4, 4
 RATE, HEAD_RATE, DECAY, WEIGHT_DECAY = 1e-3, 3e-3, 0.7, 0.1
@@ -40,10 +44,28 @@ def base(tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
     torch.manual_seed(0)
     config = transformers.DebertaV2Config(
-        vocab_size=TOKENS, hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=2, intermediate_size=48, max_position_embeddings=64, type_vocab_size=0,
-        relative_attention=True, position_buckets=16, pos_att_type=["p2c", "c2p"], share_att_key=True, norm_rel_ebd="layer_norm", position_biased_input=False,
-        conv_kernel_size=3, conv_act="gelu", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pooler_dropout=0.0, cls_dropout=0.0, num_labels=3,
-        attn_implementation="eager")
+        vocab_size=TOKENS,
+        hidden_size=32,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=64,
+        type_vocab_size=0,
+        relative_attention=True,
+        position_buckets=16,
+        pos_att_type=["p2c", "c2p"],
+        share_att_key=True,
+        norm_rel_ebd="layer_norm",
+        position_biased_input=False,
+        conv_kernel_size=3,
+        conv_act="gelu",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pooler_dropout=0.0,
+        cls_dropout=0.0,
+        num_labels=3,
+        attn_implementation="eager",
+    )
     model = transformers.DebertaV2ForSequenceClassification(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -58,7 +80,9 @@ def base(tmp_path_factory):
 def rows(tmp_path_factory):
     dice = random.Random(1)
     file = tmp_path_factory.mktemp("rows") / "rows.jsonl"
-    file.write_text(jsonl(*({"text": " ".join(dice.choices(WORDS, k=3 + n % 5)), "label": "abc"[n % 3]} for n in range(12))))
+    file.write_text(
+        jsonl(*({"text": " ".join(dice.choices(WORDS, k=3 + n % 5)), "label": "abc"[n % 3]} for n in range(12)))
+    )
     return file
 
 
@@ -73,7 +97,9 @@ def rate_of(name, head_rate, decay, first=1):
 
 
 def load(base):
-    return transformers.DebertaV2ForSequenceClassification.from_pretrained(base, dtype=torch.float32, attn_implementation="eager").train()
+    return transformers.DebertaV2ForSequenceClassification.from_pretrained(
+        base, dtype=torch.float32, attn_implementation="eager"
+    ).train()
 
 
 def losses_of_transformers(base, rows, *rates):
@@ -82,18 +108,32 @@ def losses_of_transformers(base, rows, *rates):
 
 def losses_of(model, base, rows, *rates):
     labels = torch.tensor(["abc".index(json.loads(line)["label"]) for line in rows.read_text().splitlines()])
-    return losses_of_torch(model, ids_of(base, rows), lambda model, inputs: model(**inputs, labels=labels).loss, lambda name: rate_of(name, *rates))
+    return losses_of_torch(
+        model,
+        ids_of(base, rows),
+        lambda model, inputs: model(**inputs, labels=labels).loss,
+        lambda name: rate_of(name, *rates),
+    )
 
 
 def ids_of(base, rows):
-    read = [json.loads(line)["ids"] for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()]
+    read = [
+        json.loads(line)["ids"]
+        for line in run("tokenize", "-q", "-m", base, "-i", rows, "--format", "jsonl", "--keep", "none").splitlines()
+    ]
     return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in read], batch_first=True)
 
 
 def losses_of_torch(model, ids, loss_of, rate=lambda name: RATE):
     """loss_of(model, inputs); rate(name of a tensor)"""
-    groups = [{"params": [parameter], "lr": rate(name), "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY}
-              for name, parameter in model.named_parameters()]
+    groups = [
+        {
+            "params": [parameter],
+            "lr": rate(name),
+            "weight_decay": 0.0 if "bias" in name or "LayerNorm.weight" in name else WEIGHT_DECAY,
+        }
+        for name, parameter in model.named_parameters()
+    ]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
     schedule = transformers.get_linear_schedule_with_warmup(optimizer, WARMUP, STEPS)
     losses = []
@@ -109,9 +149,41 @@ def losses_of_torch(model, ids, loss_of, rate=lambda name: RATE):
 
 
 def losses_of_program(base, rows, out, *words, task="classification"):
-    run("finetune", "--task", task, "-m", base, "--train-file", rows, "-o", out, "--batch-size", "12", "--max-steps", STEPS, "--logging-steps", "1", "--save-steps", "0",
-        "--optimizer", "adamw", "--learning-rate", RATE, "--weight-decay", WEIGHT_DECAY, "--lr-scheduler-type", "linear", "--warmup-steps", WARMUP, "--dtype", "fp32", *words)
-    return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
+    run(
+        "finetune",
+        "--task",
+        task,
+        "-m",
+        base,
+        "--train-file",
+        rows,
+        "-o",
+        out,
+        "--batch-size",
+        "12",
+        "--max-steps",
+        STEPS,
+        "--logging-steps",
+        "1",
+        "--save-steps",
+        "0",
+        "--optimizer",
+        "adamw",
+        "--learning-rate",
+        RATE,
+        "--weight-decay",
+        WEIGHT_DECAY,
+        "--lr-scheduler-type",
+        "linear",
+        "--warmup-steps",
+        WARMUP,
+        "--dtype",
+        "fp32",
+        *words,
+    )
+    return [
+        line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line
+    ]
 
 
 # the losses of a query's scores, labels and a teacher's scores, as formulas of torch; each is a mean over what it gives
@@ -119,7 +191,9 @@ RANKING = {
     "pointwise": lambda s, y, t: torch.nn.functional.binary_cross_entropy_with_logits(s, y, reduction="none"),
     "pairwise": lambda s, y, t: -torch.nn.functional.logsigmoid(s[:, None] - s[None, :])[y[:, None] > y[None, :]],
     "listwise": lambda s, y, t: torch.nn.functional.cross_entropy(s[None], (y / y.sum())[None], reduction="none"),
-    "margin-mse": lambda s, y, t: ((s[:, None] - s[None, :]) - (t[:, None] - t[None, :])).square()[y[:, None] > y[None, :]],
+    "margin-mse": lambda s, y, t: ((s[:, None] - s[None, :]) - (t[:, None] - t[None, :])).square()[
+        y[:, None] > y[None, :]
+    ],
 }
 
 
@@ -128,7 +202,9 @@ def reranker(tmp_path_factory, base):
     """The same model with one score."""
     folder = tmp_path_factory.mktemp("reranker")
     torch.manual_seed(1)
-    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(base, num_labels=1, ignore_mismatched_sizes=True, attn_implementation="eager")
+    model = transformers.DebertaV2ForSequenceClassification.from_pretrained(
+        base, num_labels=1, ignore_mismatched_sizes=True, attn_implementation="eager"
+    )
     model.save_pretrained(folder)
     shutil.copy(SPM, folder / "spm.model")
     return folder
@@ -140,8 +216,15 @@ def queries(tmp_path_factory):
     dice = random.Random(2)
     file = tmp_path_factory.mktemp("queries") / "queries.jsonl"
     text = lambda: " ".join(dice.choices(WORDS, k=dice.randrange(2, 6)))
-    rows = [{"query": text(), "documents": [text() for _ in range(2 + n % 4)], "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)], "scores": [dice.uniform(-1, 1) for _ in range(2 + n % 4)]}
-            for n in range(6)]
+    rows = [
+        {
+            "query": text(),
+            "documents": [text() for _ in range(2 + n % 4)],
+            "labels": [1.0] + [0.0 if place % 2 else 0.5 for place in range(1 + n % 4)],
+            "scores": [dice.uniform(-1, 1) for _ in range(2 + n % 4)],
+        }
+        for n in range(6)
+    ]
     file.write_text(jsonl(*rows))
     return file
 
@@ -149,7 +232,9 @@ def queries(tmp_path_factory):
 def ranking_losses_of_torch(folder, queries, loss):
     rows = [json.loads(line) for line in queries.read_text().splitlines()]
     pairs = queries.parent / "pairs.jsonl"
-    pairs.write_text(jsonl(*({"text": row["query"], "text_pair": document} for row in rows for document in row["documents"])))
+    pairs.write_text(
+        jsonl(*({"text": row["query"], "text_pair": document} for row in rows for document in row["documents"]))
+    )
     labels, teacher = ([torch.tensor(row[name]) for row in rows] for name in ("labels", "scores"))
 
     def mean_of(model, inputs):
@@ -179,7 +264,9 @@ def test_the_losses_of_one_rate_are_those_of_one_group(base, rows, tmp_path):
 def test_the_losses_of_rerankers_are_those_of_torchs_formulas(reranker, queries, tmp_path):
     theirs = {loss: ranking_losses_of_torch(reranker, queries, loss) for loss in RANKING}
     for loss in RANKING:
-        ours = losses_of_program(reranker, queries, tmp_path / loss, "--ranking-loss", loss, "--max-documents", "0", task="ranking")
+        ours = losses_of_program(
+            reranker, queries, tmp_path / loss, "--ranking-loss", loss, "--max-documents", "0", task="ranking"
+        )
         assert difference(ours, theirs[loss]) <= TOLERANCE, loss
     assert difference(theirs["pairwise"], theirs["listwise"]) > 100 * TOLERANCE
 
@@ -194,17 +281,29 @@ def with_problem_type(base, folder, problem_type):
 def test_the_losses_of_several_scores_are_those_of_transformers_which_reads_the_result(base, rows, tmp_path):
     """Its own loss: MSELoss over all scores."""
     dice, names = random.Random(2), ["grammar", "style", "order"]
-    objects = [json.loads(line) | {name: dice.uniform(-1, 2) for name in names} for line in rows.read_text().splitlines()]
+    objects = [
+        json.loads(line) | {name: dice.uniform(-1, 2) for name in names} for line in rows.read_text().splitlines()
+    ]
     file, model = tmp_path / "scores.jsonl", with_problem_type(base, tmp_path / "base", "regression")
     file.write_text(jsonl(*objects))
     ours = losses_of_program(model, file, tmp_path / "out", "--label-field", ",".join(names), task="regression")
     ids, scores = ids_of(base, rows), torch.tensor([[one[name] for name in names] for one in objects])
-    assert difference(ours, losses_of_torch(load(model), ids, lambda model, inputs: model(**inputs, labels=scores).loss)) <= TOLERANCE
-    read = transformers.DebertaV2ForSequenceClassification.from_pretrained(tmp_path / "out", attn_implementation="eager").eval()
+    assert (
+        difference(ours, losses_of_torch(load(model), ids, lambda model, inputs: model(**inputs, labels=scores).loss))
+        <= TOLERANCE
+    )
+    read = transformers.DebertaV2ForSequenceClassification.from_pretrained(
+        tmp_path / "out", attn_implementation="eager"
+    ).eval()
     assert read.config.problem_type == "regression" and read.config.id2label == dict(enumerate(names))
     with torch.no_grad():
         logits = read(input_ids=ids, attention_mask=(ids != 0).long()).logits
-    answers = [json.loads(line)["labels"] for line in run("classify", "-q", "-m", tmp_path / "out", "-i", file, "--format", "jsonl", "--dtype", "fp32").splitlines()]
+    answers = [
+        json.loads(line)["labels"]
+        for line in run(
+            "classify", "-q", "-m", tmp_path / "out", "-i", file, "--format", "jsonl", "--dtype", "fp32"
+        ).splitlines()
+    ]
     assert [[one["label"] for one in answer] for answer in answers] == [names] * len(objects)
     assert (torch.tensor([[one["score"] for one in answer] for answer in answers]) - logits).abs().max() < 1e-5
 
@@ -214,7 +313,10 @@ def test_the_losses_of_shares_and_weights_of_rows_are_those_of_torch(base, rows,
     dice, objects = random.Random(3), []
     for line in rows.read_text().splitlines():
         parts = [dice.random() for _ in "abc"]
-        objects.append(json.loads(line) | {"label": {name: part / sum(parts) for name, part in zip("abc", parts)}, "w": dice.uniform(0.1, 3)})
+        objects.append(
+            json.loads(line)
+            | {"label": {name: part / sum(parts) for name, part in zip("abc", parts)}, "w": dice.uniform(0.1, 3)}
+        )
     file = tmp_path / "shares.jsonl"
     file.write_text(jsonl(*objects))
     ids, shares = ids_of(base, rows), torch.tensor([list(one["label"].values()) for one in objects])
@@ -224,10 +326,24 @@ def test_the_losses_of_shares_and_weights_of_rows_are_those_of_torch(base, rows,
         def loss(model, inputs):
             of_rows = torch.nn.functional.cross_entropy(model(**inputs).logits, shares, reduction="none", **more)
             return (weights * of_rows).sum() / weights.sum()
+
         return loss
 
     ours = losses_of_program(base, file, tmp_path / "out", "--weight-field", "w")
     assert difference(ours, losses_of_torch(load(base), ids, loss_of(weights))) <= TOLERANCE
     assert difference(ours, losses_of_torch(load(base), ids, loss_of(torch.ones(len(objects))))) > 100 * TOLERANCE
-    ours = losses_of_program(base, file, tmp_path / "more", "--weight-field", "w", "--class-weights", "0.5,1,2", "--label-smoothing-factor", "0.1")
-    assert difference(ours, losses_of_torch(load(base), ids, loss_of(weights, weight=of_classes, label_smoothing=0.1))) <= TOLERANCE
+    ours = losses_of_program(
+        base,
+        file,
+        tmp_path / "more",
+        "--weight-field",
+        "w",
+        "--class-weights",
+        "0.5,1,2",
+        "--label-smoothing-factor",
+        "0.1",
+    )
+    assert (
+        difference(ours, losses_of_torch(load(base), ids, loss_of(weights, weight=of_classes, label_smoothing=0.1)))
+        <= TOLERANCE
+    )

@@ -1,5 +1,6 @@
 """transformers reads what `finetune` writes: the same class of model as the task's, every tensor in its place, equal
 logits; of version 1 and 3."""
+
 import json
 import os
 import pathlib
@@ -18,12 +19,19 @@ from models import make_model, read_safetensors, write_safetensors  # noqa: E402
 from task_files import FILES  # noqa: E402
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build/dev/deberta"))
-pytestmark = pytest.mark.skipif(not (BINARY.resolve().parent / "deberta-train").exists(), reason="the training half is not built: ./test all builds it")
+pytestmark = pytest.mark.skipif(
+    not (BINARY.resolve().parent / "deberta-train").exists(),
+    reason="the training half is not built: ./test all builds it",
+)
 IDS = numpy.array([[1, 20, 30, 40, 50, 60, 70, 2], [1, 80, 90, 2, 0, 0, 0, 0]], numpy.int32)
 MASK = (IDS != 0).astype(numpy.int32)
 TASKS = {  # the class, and the names of its outputs
-    "rte": ("ForSequenceClassification", ["logits"]), "sts-b": ("ForSequenceClassification", ["logits"]), "multi-label": ("ForSequenceClassification", ["logits"]),
-    "ner": ("ForTokenClassification", ["logits"]), "squad": ("ForQuestionAnswering", ["start_logits", "end_logits"]), "swag": ("ForMultipleChoice", ["logits"]),
+    "rte": ("ForSequenceClassification", ["logits"]),
+    "sts-b": ("ForSequenceClassification", ["logits"]),
+    "multi-label": ("ForSequenceClassification", ["logits"]),
+    "ner": ("ForTokenClassification", ["logits"]),
+    "squad": ("ForQuestionAnswering", ["start_logits", "end_logits"]),
+    "swag": ("ForMultipleChoice", ["logits"]),
     "ranking": ("ForSequenceClassification", ["logits"]),
 }
 
@@ -43,13 +51,39 @@ def test_transformers_reads_the_result(tmp_path, task, version):
     (tmp_path / file).write_text(text)
     base = make_v1_model(tmp_path / "base") if version == "v1" else make_model(tmp_path / "base", "lm")
     out = tmp_path / "out"
-    run("finetune", "--task", task, "-m", base, "--train-file", tmp_path / file, "-o", out, "--max-steps", "2", "--learning-rate", "0.01")
+    run(
+        "finetune",
+        "--task",
+        task,
+        "-m",
+        base,
+        "--train-file",
+        tmp_path / file,
+        "-o",
+        out,
+        "--max-steps",
+        "2",
+        "--learning-rate",
+        "0.01",
+    )
     write_safetensors(tmp_path / "ids.safetensors", {"input_ids": IDS, "attention_mask": MASK})
-    run("forward", "-m", out, "--ids", tmp_path / "ids.safetensors", "--compat", "hf", "-o", tmp_path / "out.safetensors")
+    run(
+        "forward",
+        "-m",
+        out,
+        "--ids",
+        tmp_path / "ids.safetensors",
+        "--compat",
+        "hf",
+        "-o",
+        tmp_path / "out.safetensors",
+    )
     ours = read_safetensors(tmp_path / "out.safetensors")["logits"]
     config = json.loads((out / "config.json").read_text())
     assert config["architectures"] == [("Deberta" if version == "v1" else "DebertaV2") + name]
-    loaded, info = getattr(transformers, config["architectures"][0]).from_pretrained(out, output_loading_info=True, dtype=torch.float32)
+    loaded, info = getattr(transformers, config["architectures"][0]).from_pretrained(
+        out, output_loading_info=True, dtype=torch.float32
+    )
     assert not any(info.values()), info
     ids, mask = (torch.tensor(array.astype(numpy.int64)) for array in (IDS, MASK))
     if name == "ForMultipleChoice":

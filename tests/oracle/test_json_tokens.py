@@ -32,9 +32,48 @@ pytestmark = [needs_program, pytest.mark.filterwarnings("ignore:The sentencepiec
 REFERENCE = SHARED / "reference/tokenizers"
 SAMPLE = 1500
 # Where character clusters begin and end decides which normalisation rules apply.
-CLUSTERS = [0x300, 0x301, 0x200D, 0x200C, 0xFE0F, 0x20E3, 0x94D, 0x915, 0x93F, 0x600, 0x605, 0x1100, 0x1161, 0x11A8, 0xAC00, 0xAC01, 0xA9,
-            0xAE, 0x2122, 0x1F468, 0x1F1E6, 0x20, 0x0D, 0x0A, 0x41, 0xE9, 0xFF21, 0x2581, 0x3099, 0xFF76, 0xFF9E]
-KANA_AND_KANJI = [(0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FFF), (0x3000, 0x303F), (0xFF01, 0xFF9F), (0x3099, 0x309A), (0x20, 0x20)]
+CLUSTERS = [
+    0x300,
+    0x301,
+    0x200D,
+    0x200C,
+    0xFE0F,
+    0x20E3,
+    0x94D,
+    0x915,
+    0x93F,
+    0x600,
+    0x605,
+    0x1100,
+    0x1161,
+    0x11A8,
+    0xAC00,
+    0xAC01,
+    0xA9,
+    0xAE,
+    0x2122,
+    0x1F468,
+    0x1F1E6,
+    0x20,
+    0x0D,
+    0x0A,
+    0x41,
+    0xE9,
+    0xFF21,
+    0x2581,
+    0x3099,
+    0xFF76,
+    0xFF9E,
+]
+KANA_AND_KANJI = [
+    (0x3041, 0x3096),
+    (0x30A1, 0x30FA),
+    (0x4E00, 0x9FFF),
+    (0x3000, 0x303F),
+    (0xFF01, 0xFF9F),
+    (0x3099, 0x309A),
+    (0x20, 0x20),
+]
 
 
 def cluster_texts(count, seed):
@@ -45,7 +84,9 @@ def cluster_texts(count, seed):
 
 def japanese_texts(count, seed):
     rng = random.Random(seed)
-    return ["".join(chr(rng.randint(*rng.choice(KANA_AND_KANJI))) for _ in range(rng.randint(1, 60))) for _ in range(count)]
+    return [
+        "".join(chr(rng.randint(*rng.choice(KANA_AND_KANJI))) for _ in range(rng.randint(1, 60))) for _ in range(count)
+    ]
 
 
 def converted(kind, files, folder):
@@ -70,7 +111,9 @@ def bpe(folder):
     vocab = json.loads((source / "vocab.json").read_text(encoding="utf-8"))
     vocab = {renamed.get(piece, piece): identity for piece, identity in vocab.items()}
     (folder / "renamed.json").write_text(json.dumps(vocab), encoding="utf-8")
-    return converted("DebertaTokenizerFast", {"vocab.json": folder / "renamed.json", "merges.txt": source / "merges.txt"}, folder)
+    return converted(
+        "DebertaTokenizerFast", {"vocab.json": folder / "renamed.json", "merges.txt": source / "merges.txt"}, folder
+    )
 
 
 def japanese(_):
@@ -89,7 +132,11 @@ def with_byte_fallback(file):
 def with_other_order(file):
     """What transformers writes for other SentencePiece models."""
     parts = [part for part in file["normalizer"]["normalizers"] if part["type"] == "Precompiled"]
-    file["normalizer"]["normalizers"] = [*parts, {"type": "Strip", "strip_left": False, "strip_right": True}, {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}]
+    file["normalizer"]["normalizers"] = [
+        *parts,
+        {"type": "Strip", "strip_left": False, "strip_right": True},
+        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"},
+    ]
 
 
 def with_lower_case(file):
@@ -97,12 +144,19 @@ def with_lower_case(file):
 
 
 def with_string_rules(file):
-    file["normalizer"]["normalizers"] += [{"type": "Replace", "pattern": {"String": "the"}, "content": "cat  s"},
-                                          {"type": "Replace", "pattern": {"String": "aa"}, "content": ""}]
+    file["normalizer"]["normalizers"] += [
+        {"type": "Replace", "pattern": {"String": "the"}, "content": "cat  s"},
+        {"type": "Replace", "pattern": {"String": "aa"}, "content": ""},
+    ]
 
 
 def without_prefix(file):
-    file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never", "add_prefix_space": False}
+    file["pre_tokenizer"] = {
+        "type": "Metaspace",
+        "replacement": "\u2581",
+        "prepend_scheme": "never",
+        "add_prefix_space": False,
+    }
 
 
 def with_first_prefix(file):
@@ -119,9 +173,14 @@ def without_words(file):
 
 def with_lines_as_spaces(file):
     """The normalizer that version 5 of transformers writes."""
-    file["normalizer"] = {"type": "Sequence", "normalizers": [
-        {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "}, {"type": "NFC"},
-        {"type": "Strip", "strip_left": False, "strip_right": True}]}
+    file["normalizer"] = {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "},
+            {"type": "NFC"},
+            {"type": "Strip", "strip_left": False, "strip_right": True},
+        ],
+    }
 
 
 def without_accents(file):
@@ -129,14 +188,22 @@ def without_accents(file):
 
 
 def with_clean_text(file):
-    file["normalizer"] = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False}
+    file["normalizer"] = {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": False,
+    }
 
 
 def cut_by(*components, prepend="always"):
     """Metaspace behind other components."""
+
     def change(file):
         last = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": prepend, "split": True}
         file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*components, last]}
+
     return change
 
 
@@ -145,29 +212,62 @@ def split_at(text, behavior, invert=False):
 
 
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
-CUTS = {"digits": cut_by({"type": "Digits", "individual_digits": False}), "each digit": cut_by({"type": "Digits", "individual_digits": True}),
-        "words": cut_by({"type": "Whitespace"}), "white space": cut_by({"type": "WhitespaceSplit"}), "BERT": cut_by({"type": "BertPreTokenizer"}),
-        "a letter": cut_by({"type": "CharDelimiterSplit", "delimiter": "e"}),
-        "several": cut_by({"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True})}
-CUTS |= {f"{name}, first": cut_by(component, prepend="first") for name, component in
-         {"words": {"type": "Whitespace"}, "punctuation": {"type": "Punctuation", "behavior": "Isolated"}, "a text": {"type": "CharDelimiterSplit", "delimiter": "a"}}.items()}
+CUTS = {
+    "digits": cut_by({"type": "Digits", "individual_digits": False}),
+    "each digit": cut_by({"type": "Digits", "individual_digits": True}),
+    "words": cut_by({"type": "Whitespace"}),
+    "white space": cut_by({"type": "WhitespaceSplit"}),
+    "BERT": cut_by({"type": "BertPreTokenizer"}),
+    "a letter": cut_by({"type": "CharDelimiterSplit", "delimiter": "e"}),
+    "several": cut_by(
+        {"type": "WhitespaceSplit"},
+        {"type": "Punctuation", "behavior": "Isolated"},
+        {"type": "Digits", "individual_digits": True},
+    ),
+}
+CUTS |= {
+    f"{name}, first": cut_by(component, prepend="first")
+    for name, component in {
+        "words": {"type": "Whitespace"},
+        "punctuation": {"type": "Punctuation", "behavior": "Isolated"},
+        "a text": {"type": "CharDelimiterSplit", "delimiter": "a"},
+    }.items()
+}
 CUTS |= {f"punctuation, {b}": cut_by({"type": "Punctuation", "behavior": b}) for b in BEHAVIORS}
-CUTS |= {f"a text, {b}": cut_by(split_at("a", b)) for b in BEHAVIORS} | {f"all but a text, {b}": cut_by(split_at("th", b, True)) for b in BEHAVIORS}
+CUTS |= {f"a text, {b}": cut_by(split_at("a", b)) for b in BEHAVIORS} | {
+    f"all but a text, {b}": cut_by(split_at("th", b, True)) for b in BEHAVIORS
+}
 
 
 def with_tokens(file):
     size = len(file["model"]["vocab"])
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     tokens = [token for token in file["added_tokens"] if token["id"] < size]
-    for content, more in {"[MASK]": {"lstrip": True}, "<r>": {"rstrip": True}, "Cat": {"normalized": True, "special": False},
-                          "\uff21\uff22": {"normalized": True, "special": False}, "sat. ": {"normalized": False}}.items():
+    for content, more in {
+        "[MASK]": {"lstrip": True},
+        "<r>": {"rstrip": True},
+        "Cat": {"normalized": True, "special": False},
+        "\uff21\uff22": {"normalized": True, "special": False},
+        "sat. ": {"normalized": False},
+    }.items():
         if all(token["content"] != content for token in tokens):
             tokens.append({"id": max(size, tokens[-1]["id"] + 1), "content": content} | flags | more)
     file["added_tokens"] = tokens
 
 
-CHANGES = [with_byte_fallback, with_other_order, with_lower_case, with_string_rules, without_prefix, with_first_prefix, without_words, with_tokens, with_lines_as_spaces,
-           without_accents, with_clean_text]
+CHANGES = [
+    with_byte_fallback,
+    with_other_order,
+    with_lower_case,
+    with_string_rules,
+    without_prefix,
+    with_first_prefix,
+    without_words,
+    with_tokens,
+    with_lines_as_spaces,
+    without_accents,
+    with_clean_text,
+]
 
 
 @pytest.fixture(scope="module")
@@ -200,8 +300,13 @@ def test_other_components_act_as_in_the_library(change, files, tmp_path):
     name = "japanese" if change is with_tokens and "japanese" in files else "bytes"
     file = json.loads(json.dumps(files[name]))
     change(file)
-    lines = sampled(real_lines(), 1000) + random_strings(1500) + cluster_texts(1500, seed=14) + special_texts(300, seed=15)
-    lines += [line.replace("the", "Cat").replace("[SEP]", " <r> ").replace("(x)", "\uff21\uff22") for line in special_texts(300, seed=16)]
+    lines = (
+        sampled(real_lines(), 1000) + random_strings(1500) + cluster_texts(1500, seed=14) + special_texts(300, seed=15)
+    )
+    lines += [
+        line.replace("the", "Cat").replace("[SEP]", " <r> ").replace("(x)", "\uff21\uff22")
+        for line in special_texts(300, seed=16)
+    ]
     compare(tmp_path, file, lines)
 
 
@@ -209,7 +314,12 @@ def test_other_components_act_as_in_the_library(change, files, tmp_path):
 def test_components_that_cut_act_as_in_the_library(cut, files, tmp_path):
     file = json.loads(json.dumps(files["bytes"]))
     CUTS[cut](file)
-    lines = sampled(real_lines(), 500) + random_strings(700, seed=17) + cluster_texts(300, seed=18) + special_texts(100, seed=19)
+    lines = (
+        sampled(real_lines(), 500)
+        + random_strings(700, seed=17)
+        + cluster_texts(300, seed=18)
+        + special_texts(100, seed=19)
+    )
     compare(tmp_path, file, [*lines, "aaa", "aa baa", "ththe th", "...a.b..", "1a23 4", ""])
 
 
@@ -237,13 +347,17 @@ def test_pieces_and_offsets_are_those_of_the_library_where_nothing_is_normalised
     for line, answer in zip(lines, run(tmp_path, [{"text": line} for line in lines], "--no-special")):
         check_offsets(line, answer["offsets"])
         expected = library.encode(line, add_special_tokens=False)
-        for piece, (begin, end), token, (first, last) in zip(answer["tokens"], answer["offsets"], expected.tokens, expected.offsets):
+        for piece, (begin, end), token, (first, last) in zip(
+            answer["tokens"], answer["offsets"], expected.tokens, expected.offsets
+        ):
             # a token that takes the space before it
             assert piece in (token, token.strip(), "[UNK]"), (line, piece, token)
             if begin == end:
                 continue
             takes_space = piece == token.strip() != token
-            while first < last and (line[first] == " " or (takes_space and line[first].isspace()) or token[:1] == line[first] == "\u2581"):
+            while first < last and (
+                line[first] == " " or (takes_space and line[first].isspace()) or token[:1] == line[first] == "\u2581"
+            ):
                 first += 1
             assert (begin, end) == (first, last), (line, piece)
             compared += 1

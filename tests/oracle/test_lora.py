@@ -1,5 +1,6 @@
 """finetune --lora-rank beside peft on transformers: twenty steps of torch's AdamW from the same matrices, in fp32,
 without dropout; then peft reads the adapter, and answers as our merged model does."""
+
 import json
 import os
 import pathlib
@@ -18,7 +19,10 @@ from models import make_model, read_safetensors, write_safetensors  # noqa: E402
 from task_files import FILES, jsonl  # noqa: E402
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", ROOT / "build/dev/deberta"))
-pytestmark = pytest.mark.skipif(not (BINARY.resolve().parent / "deberta-train").exists(), reason="the training half is not built: ./test all builds it")
+pytestmark = pytest.mark.skipif(
+    not (BINARY.resolve().parent / "deberta-train").exists(),
+    reason="the training half is not built: ./test all builds it",
+)
 torch.set_num_threads(1)
 
 LOSSES = 2e-6  # absolute, of losses around 1
@@ -26,8 +30,11 @@ LOGITS = 1e-5  # of the largest logit, or 1
 STEPS, RATE, DECAY, EPSILON = 20, 2e-3, 0.01, 1e-6
 WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen song wall".split()
 TEXTS = [f"a {word} by the {WORDS[n - 3]} ." if n % 3 else f"{word} and {WORDS[n - 5]}" for n, word in enumerate(WORDS)]
-TARGETS = {"peft's own": ["query_proj", "value_proj"], "all others": ["key_proj", "attention.output.dense", "intermediate.dense", "output.dense"],
-           "both outputs": ["output.dense"]}
+TARGETS = {
+    "peft's own": ["query_proj", "value_proj"],
+    "all others": ["key_proj", "attention.output.dense", "intermediate.dense", "output.dense"],
+    "both outputs": ["output.dense"],
+}
 CLASSES = ["no", "perhaps", "yes"]
 
 
@@ -40,21 +47,62 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("lora") / "base", "lm", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.3)
+    return make_model(
+        tmp_path_factory.mktemp("lora") / "base",
+        "lm",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.3,
+    )
 
 
 def finetune(base, out, targets, *words):
     """All rows in each step."""
     rows = out.parent / "rows.jsonl"
     rows.write_text(jsonl(*({"text": text, "label": CLASSES[n % 3]} for n, text in enumerate(TEXTS))))
-    run("finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, "--batch-size", len(TEXTS), "--lora-rank", "4", "--lora-alpha", "6",
-        "--lora-targets", ",".join(targets), "--optimizer", "adamw", "--adam-epsilon", EPSILON, "--weight-decay", DECAY, "--lr-scheduler-type", "constant",
-        "--warmup-steps", "0", "--logging-steps", "1", "--cls-dropout", "0", *words)
-    return [line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line]
+    run(
+        "finetune",
+        "--task",
+        "classification",
+        "-m",
+        base,
+        "--train-file",
+        rows,
+        "-o",
+        out,
+        "--batch-size",
+        len(TEXTS),
+        "--lora-rank",
+        "4",
+        "--lora-alpha",
+        "6",
+        "--lora-targets",
+        ",".join(targets),
+        "--optimizer",
+        "adamw",
+        "--adam-epsilon",
+        EPSILON,
+        "--weight-decay",
+        DECAY,
+        "--lr-scheduler-type",
+        "constant",
+        "--warmup-steps",
+        "0",
+        "--logging-steps",
+        "1",
+        "--cls-dropout",
+        "0",
+        *words,
+    )
+    return [
+        line["loss"] for line in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if "loss" in line
+    ]
 
 
 def adapted(base, adapter, **more):
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(base, num_labels=len(CLASSES), attn_implementation="eager", dtype=torch.float32)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        base, num_labels=len(CLASSES), attn_implementation="eager", dtype=torch.float32
+    )
     return peft.PeftModel.from_pretrained(model, adapter, **more)
 
 
@@ -67,7 +115,13 @@ def batch_of(base, folder):
 def losses_of_peft(model, batch):
     """Biases do not decay, as in transformers."""
     trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-    groups = [{"params": [p for name, p in trained.items() if ("bias" in name) == is_bias], "weight_decay": 0 if is_bias else DECAY} for is_bias in (False, True)]
+    groups = [
+        {
+            "params": [p for name, p in trained.items() if ("bias" in name) == is_bias],
+            "weight_decay": 0 if is_bias else DECAY,
+        }
+        for is_bias in (False, True)
+    ]
     optimizer, losses = torch.optim.AdamW(groups, lr=RATE, eps=EPSILON), []
     labels = torch.tensor([n % 3 for n in range(len(TEXTS))])
     for _ in range(STEPS):
@@ -96,7 +150,9 @@ def test_twenty_steps_are_those_of_peft(base, tmp_path, name):
 
 
 def answers_are_those_of_the_merged_model(base, out, folder, batch):
-    write_safetensors(folder / "in.safetensors", {key: tensor.numpy().astype(numpy.int32) for key, tensor in batch.items()})
+    write_safetensors(
+        folder / "in.safetensors", {key: tensor.numpy().astype(numpy.int32) for key, tensor in batch.items()}
+    )
     run("forward", "-m", out, "--ids", folder / "in.safetensors", "-o", folder / "out.safetensors")
     ours = read_safetensors(folder / "out.safetensors")["logits"]
     model = adapted(base, out / "adapter").eval()
@@ -107,16 +163,41 @@ def answers_are_those_of_the_merged_model(base, out, folder, batch):
         numpy.testing.assert_allclose(ours, logits, rtol=0, atol=LOGITS * max(1, numpy.abs(logits).max()))
 
 
-@pytest.mark.parametrize("task, auto, kind", [("ner", "AutoModelForTokenClassification", "TOKEN_CLS"), ("squad", "AutoModelForQuestionAnswering", "QUESTION_ANS"),
-                                              ("swag", "AutoModelForMultipleChoice", None)])
+@pytest.mark.parametrize(
+    "task, auto, kind",
+    [
+        ("ner", "AutoModelForTokenClassification", "TOKEN_CLS"),
+        ("squad", "AutoModelForQuestionAnswering", "QUESTION_ANS"),
+        ("swag", "AutoModelForMultipleChoice", None),
+    ],
+)
 def test_peft_reads_the_adapter_of_every_head(base, tmp_path, task, auto, kind):
     file, text = next(iter(FILES[task].items()))
     (tmp_path / file).write_text(text)
     out = tmp_path / "out"
-    run("finetune", "--task", task, "-m", base, "--train-file", tmp_path / file, "-o", out, "--max-steps", "3", "--lora-rank", "2", "--learning-rate", "0.05")
+    run(
+        "finetune",
+        "--task",
+        task,
+        "-m",
+        base,
+        "--train-file",
+        tmp_path / file,
+        "-o",
+        out,
+        "--max-steps",
+        "3",
+        "--lora-rank",
+        "2",
+        "--learning-rate",
+        "0.05",
+    )
     assert json.loads((out / "adapter/adapter_config.json").read_text())["task_type"] == kind
     config = transformers.AutoConfig.from_pretrained(out)
-    model = peft.PeftModel.from_pretrained(getattr(transformers, auto).from_pretrained(base, num_labels=config.num_labels, dtype=torch.float32), out / "adapter")
+    model = peft.PeftModel.from_pretrained(
+        getattr(transformers, auto).from_pretrained(base, num_labels=config.num_labels, dtype=torch.float32),
+        out / "adapter",
+    )
     merged, ours = model.merge_and_unload().state_dict(), read_safetensors(out / "model.safetensors")
     assert set(ours) <= set(merged)
     for name, tensor in ours.items():

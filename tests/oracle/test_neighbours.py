@@ -1,5 +1,6 @@
 """300 of the neighbours of the published folders, drawn at random (NEIGHBOURS_SEED); all of them: tools/long_checks
 neighbours."""
+
 import collections
 import os
 import random

@@ -1,4 +1,5 @@
 """Answers to real questions against the question-answering pipeline of transformers 4.57."""
+
 import functools
 import types
 
@@ -37,8 +38,12 @@ def asked(tmp_path_factory):
     """The questions, the pipeline, and its model's outputs for each window size, computed once."""
     folder = tmp_path_factory.mktemp("questions")
     pipe, rows = pipeline("question-answering", make_layout(folder, "questions")), questions()
-    outputs = functools.cache(lambda **windows: model_outputs(pipe, [pipe.create_sample(**row) for row in rows], **windows))
-    unlike = unlike_pieces(folder, pipe.tokenizer, [{"text": row["question"], "text_pair": row["context"]} for row in rows])
+    outputs = functools.cache(
+        lambda **windows: model_outputs(pipe, [pipe.create_sample(**row) for row in rows], **windows)
+    )
+    unlike = unlike_pieces(
+        folder, pipe.tokenizer, [{"text": row["question"], "text_pair": row["context"]} for row in rows]
+    )
     return types.SimpleNamespace(folder=folder, pipe=pipe, rows=rows, outputs=outputs, unlike=unlike)
 
 
@@ -48,8 +53,12 @@ def sides(mine, wanted):
 
 def is_same(context, mine, wanted):
     ours, others = sides(mine, wanted)
-    return len(ours) == len(others) and all(abs(answer["score"] - theirs["score"]) < TOLERANCE and answer["answer"] == theirs["answer"].strip()
-               and (answer["start"], answer["end"]) == trimmed(context, theirs["start"], theirs["end"]) for answer, theirs in zip(ours, others))
+    return len(ours) == len(others) and all(
+        abs(answer["score"] - theirs["score"]) < TOLERANCE
+        and answer["answer"] == theirs["answer"].strip()
+        and (answer["start"], answer["end"]) == trimmed(context, theirs["start"], theirs["end"])
+        for answer, theirs in zip(ours, others)
+    )
 
 
 def found_twice(context, mine, wanted):
@@ -70,11 +79,20 @@ def test_questions(asked, setting):
 
     def differing(*words):
         ours = program(asked.folder, "qa", asked.rows, *words)
-        assert all(answer["answer"] == row["context"][answer["start"]:answer["end"]] for row, mine in zip(asked.rows, ours) for answer in mine.get("answers", [mine]))
+        assert all(
+            answer["answer"] == row["context"][answer["start"] : answer["end"]]
+            for row, mine in zip(asked.rows, ours)
+            for answer in mine.get("answers", [mine])
+        )
         found = {i for i, row in enumerate(asked.rows) if not is_same(row["context"], ours[i], theirs[i])}
         return found, {i for i in found if found_twice(asked.rows[i]["context"], ours[i], theirs[i])}
 
     check_kinds(f"qa --compat hf, {setting}", "fast", differing("--compat", "hf", "--tokenizer", "fast", *words)[0], {})
     for column in COLUMNS:
         found, twice = differing("--tokenizer", column, *words)
-        check_kinds(f"qa, {setting}", column, found, {"bytes": asked.unlike if column == "slow" else set(), "windows": several, "equal": twice})
+        check_kinds(
+            f"qa, {setting}",
+            column,
+            found,
+            {"bytes": asked.unlike if column == "slow" else set(), "windows": several, "equal": twice},
+        )

@@ -1,4 +1,5 @@
 """The rows of docs/pipelines.md: what the pipelines of transformers 4.57 do, and what is done here instead."""
+
 import os
 import subprocess
 
@@ -21,8 +22,16 @@ def pieces_of(tagger, text):
     """The pieces from which the pipeline makes words: (start, end, belongs to the previous word)."""
     encoding = tagger.tokenizer(text, return_offsets_mapping=True, return_special_tokens_mask=True)
     ids = numpy.array(encoding["input_ids"])
-    found = quiet(lambda: tagger.gather_pre_entities(text, ids, numpy.zeros((len(ids), 3)), encoding["offset_mapping"],
-                                                     numpy.array(encoding["special_tokens_mask"]), "first"))
+    found = quiet(
+        lambda: tagger.gather_pre_entities(
+            text,
+            ids,
+            numpy.zeros((len(ids), 3)),
+            encoding["offset_mapping"],
+            numpy.array(encoding["special_tokens_mask"]),
+            "first",
+        )
+    )
     return [(piece["start"], piece["end"], piece["is_subword"]) for piece in found]
 
 
@@ -48,7 +57,7 @@ def test_a_mark_alone_is_a_word_of_its_own_there_and_covers_a_character_at_the_b
 def test_words_are_those_of_the_text(tmp_path, tagger):
     text = "\uff28\uff45 ran"  # full-width letters, which the tokenizer reads as plain ones
     ours = program(tmp_path, "ner", [{"text": text}], "--aggregate", "none", "--ignore-labels", "")[0]["entities"]
-    assert all(entity["word"] == text[entity["start"]:entity["end"]] for entity in ours)
+    assert all(entity["word"] == text[entity["start"] : entity["end"]] for entity in ours)
     theirs = quiet(lambda: tagger(text, aggregation_strategy="none", ignore_labels=[]))
     assert any(entity["word"] not in text for entity in theirs)
 
@@ -65,7 +74,16 @@ def test_equal_answers_are_one_wherever_they_stand(tmp_path):
     assert pipe.get_answer([{"answer": "Cat"}], " cat") is None
     assert pipe.get_answer([{"answer": " Cat"}], " cat") is not None
     for more, count in (((), 1), (("--compat", "hf"), 2)):
-        answers = program(tmp_path, "qa", [{"question": "who?", "context": "Cat sat cat"}], "--top-k", "30", "--max-answer-len", "2", *more)[0]["answers"]
+        answers = program(
+            tmp_path,
+            "qa",
+            [{"question": "who?", "context": "Cat sat cat"}],
+            "--top-k",
+            "30",
+            "--max-answer-len",
+            "2",
+            *more,
+        )[0]["answers"]
         assert [answer["answer"].lower() for answer in answers].count("cat") == count
 
 
@@ -73,7 +91,10 @@ def test_windows_compare_unless_hf_is_asked_for(tmp_path):
     make_layout(tmp_path, "questions")
     rows = [{"question": "who?", "context": "the cat sat on the mat " * 20}]
     words = ("--max-tokens", "40", "--stride", "8", "--top-k", "50", "--max-answer-len", "40")
-    ours, theirs = (sum(answer["score"] for answer in program(tmp_path, "qa", rows, *words, *more)[0]["answers"]) for more in ((), ("--compat", "hf")))
+    ours, theirs = (
+        sum(answer["score"] for answer in program(tmp_path, "qa", rows, *words, *more)[0]["answers"])
+        for more in ((), ("--compat", "hf"))
+    )
     assert ours <= 1.0001 and theirs > 1.5 * ours
 
 
@@ -86,15 +107,22 @@ def test_words_are_cut_and_windows_overlap_as_asked_where_hf_is_asked_for(tmp_pa
     words = ("--max-tokens", 80, "--stride", stride, "--top-k", 20, "--tokenizer", "fast")
     for more, is_equal in (((), False), (("--compat", "hf"), True)):
         ours = program(tmp_path, "qa", [row], *words, *more)[0]["answers"]
-        assert ([(answer["answer"], round(answer["score"], 4)) for answer in ours] ==
-                [(answer["answer"].strip(), round(answer["score"], 4)) for answer in theirs]) == is_equal
+        assert (
+            [(answer["answer"], round(answer["score"], 4)) for answer in ours]
+            == [(answer["answer"].strip(), round(answer["score"], 4)) for answer in theirs]
+        ) == is_equal
 
 
 def test_a_model_without_entailment_is_refused(tmp_path):
     folder = make_layout(tmp_path, "prompt guard")
     assert pipeline("zero-shot-classification", folder).entailment_id == -1  # the last class, whatever it is
-    done = subprocess.run([BINARY, "zero-shot", "-m", folder, "--labels", "a,b", "text"], capture_output=True, encoding="utf-8", check=False,
-                          env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    done = subprocess.run(
+        [BINARY, "zero-shot", "-m", folder, "--labels", "a,b", "text"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    )
     assert done.returncode == 1 and "entailment" in done.stderr
 
 

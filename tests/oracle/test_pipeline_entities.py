@@ -1,4 +1,5 @@
 """Entities of real sentences against the token-classification pipeline of transformers 4.57, every aggregation."""
+
 import pytest
 
 from layouts import make_layout
@@ -24,13 +25,19 @@ AGGREGATIONS = ("none", "simple", "first", "average", "max")
 def their_entities(pipe, texts, outputs, aggregation):
     found = answers_from(pipe, outputs, aggregation_strategy=aggregation)
     key = "entity" if aggregation == "none" else "entity_group"
-    return [[(entity[key], *trimmed(text, entity["start"], entity["end"]), float(entity["score"])) for entity in row] for text, row in zip(texts, found, strict=True)]
+    return [
+        [(entity[key], *trimmed(text, entity["start"], entity["end"]), float(entity["score"])) for entity in row]
+        for text, row in zip(texts, found, strict=True)
+    ]
 
 
 def our_entities(folder, rows, aggregation, *words):
     key = "entity" if aggregation == "none" else "entity_group"
     answers = program(folder, "ner", rows, "--aggregate", aggregation, *words)
-    return [[(entity[key], entity["start"], entity["end"], entity["score"]) for entity in answer["entities"]] for answer in answers]
+    return [
+        [(entity[key], entity["start"], entity["end"], entity["score"]) for entity in answer["entities"]]
+        for answer in answers
+    ]
 
 
 def lone_marks(folder, rows):
@@ -38,13 +45,23 @@ def lone_marks(folder, rows):
     own for the pipeline, and the first piece of the word here (docs/pipelines.md)."""
     found = []
     for row, answer in zip(rows, program(folder, "tokenize", rows)):
-        text, starts = row["text"], [offset[0] for token, offset in zip(answer["tokens"], answer["offsets"]) if token == "\u2581"]
-        found.append([(start, next((i for i in range(start + 1, len(text)) if text[i].isspace()), len(text))) for start in starts])
+        text, starts = (
+            row["text"],
+            [offset[0] for token, offset in zip(answer["tokens"], answer["offsets"]) if token == "\u2581"],
+        )
+        found.append(
+            [
+                (start, next((i for i in range(start + 1, len(text)) if text[i].isspace()), len(text)))
+                for start in starts
+            ]
+        )
     return found
 
 
 def same_entities(mine, wanted):
-    return [entity[:3] for entity in mine] == [entity[:3] for entity in wanted] and all(abs(a[3] - b[3]) < TOLERANCE for a, b in zip(mine, wanted))
+    return [entity[:3] for entity in mine] == [entity[:3] for entity in wanted] and all(
+        abs(a[3] - b[3]) < TOLERANCE for a, b in zip(mine, wanted)
+    )
 
 
 def apart(entities, spans):
@@ -73,6 +90,13 @@ def test_entities(tmp_path, layout):
         assert sum(map(len, theirs)) > len(rows) / 4
         for column in COLUMNS:
             ours = our_entities(tmp_path, rows, aggregation, "--tokenizer", column)
-            differing = {i for i, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)) if not same_entities(mine, wanted)}
+            differing = {
+                i for i, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)) if not same_entities(mine, wanted)
+            }
             at_marks = {i for i in differing if differ_at_marks_alone(ours[i], theirs[i], marks[i], aggregation)}
-            check_kinds(f"ner --aggregate {aggregation}, {layout}", column, differing, {"bytes": unlike if column == "slow" else set(), "mark": at_marks})
+            check_kinds(
+                f"ner --aggregate {aggregation}, {layout}",
+                column,
+                differing,
+                {"bytes": unlike if column == "slow" else set(), "mark": at_marks},
+            )

@@ -1,5 +1,6 @@
 """`finetune --pooling`: 20 steps beside transformers' encoder with a pooling of all tokens written here, and
 torch.optim.AdamW; without dropout, in fp32. And what transformers makes of the files."""
+
 import json
 
 import pytest
@@ -35,7 +36,9 @@ class Pooled(torch.nn.Module):
         hidden = self.model.deberta(input_ids, attention_mask).last_hidden_state
         pooled = self.pool(hidden, attention_mask)
         logits = self.model.classifier(self.model.pooler(pooled[:, None]))
-        return transformers.modeling_outputs.SequenceClassifierOutput(loss=torch.nn.functional.cross_entropy(logits, labels), logits=logits)
+        return transformers.modeling_outputs.SequenceClassifierOutput(
+            loss=torch.nn.functional.cross_entropy(logits, labels), logits=logits
+        )
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +47,27 @@ def bases(base, rows, tmp_path_factory):
     folders = {}
     for pooling in POOLINGS:
         folders[pooling] = tmp_path_factory.mktemp("bases") / pooling
-        steps.run("finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", folders[pooling], "--pooling", pooling, "--max-steps", "1", "--learning-rate", "0",
-            "--dtype", "fp32", "--save-steps", "0")
+        steps.run(
+            "finetune",
+            "--task",
+            "classification",
+            "-m",
+            base,
+            "--train-file",
+            rows,
+            "-o",
+            folders[pooling],
+            "--pooling",
+            pooling,
+            "--max-steps",
+            "1",
+            "--learning-rate",
+            "0",
+            "--dtype",
+            "fp32",
+            "--save-steps",
+            "0",
+        )
     return folders
 
 
@@ -54,7 +76,11 @@ def test_the_losses_are_those_of_torch(bases, rows, tmp_path, pooling):
     ours = steps.losses_of_program(bases[pooling], rows, tmp_path / "out", "--head-learning-rate", steps.HEAD_RATE)
     for other in POOLINGS:
         theirs = steps.losses_of(Pooled(steps.load(bases[pooling]), other), bases[pooling], rows, steps.HEAD_RATE, 1)
-        assert (steps.difference(ours, theirs) <= steps.TOLERANCE) if other == pooling else (steps.difference(ours, theirs) > 100 * steps.TOLERANCE), other
+        assert (
+            (steps.difference(ours, theirs) <= steps.TOLERANCE)
+            if other == pooling
+            else (steps.difference(ours, theirs) > 100 * steps.TOLERANCE)
+        ), other
 
 
 def test_transformers_refuses_the_files(bases):

@@ -1,5 +1,6 @@
 """What a run leaves for other programs, read by them: the files for TensorBoard, trainer_state.json by transformers,
 the model card by huggingface_hub."""
+
 import json
 import os
 import signal
@@ -27,15 +28,41 @@ pytestmark = pytest.mark.skipif(not TRAINED.exists(), reason="the training half 
 def train(tmp_path_factory):
     """train(output, call) -> the folder of a run, which is killed at that call."""
     place = tmp_path_factory.mktemp("reports")
-    tokenizer, corpus, shim = make_model(place / "tokenizer", "lm", seed=2), write_corpus(place / "corpus.txt"), build_shim(place)
+    tokenizer, corpus, shim = (
+        make_model(place / "tokenizer", "lm", seed=2),
+        write_corpus(place / "corpus.txt"),
+        build_shim(place),
+    )
 
     def run(name, call=None):
-        words = [BINARY, "pretrain", "--tokenizer-name", tokenizer, "-o", place / name, *SMALL, "--max-steps", "60", "--eval-steps", "20", "--save-steps", "20", corpus]
+        words = [
+            BINARY,
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            "-o",
+            place / name,
+            *SMALL,
+            "--max-steps",
+            "60",
+            "--eval-steps",
+            "20",
+            "--save-steps",
+            "20",
+            corpus,
+        ]
         more = environment_at(shim, call, signal.SIGKILL) if call else {}
-        done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=os.environ | {"XDG_CACHE_HOME": str(place / "cache")} | more,
-                              timeout=600)
+        done = subprocess.run(
+            list(map(str, words)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"XDG_CACHE_HOME": str(place / "cache")} | more,
+            timeout=600,
+        )
         assert done.returncode == (-signal.SIGKILL if call else 0), done.stderr
         return place / name
+
     return run
 
 
@@ -53,7 +80,10 @@ def log_of(folder):
 def shown_by_tensorboard(folder):
     accumulator = EventAccumulator(str(folder / "tb"), size_guidance={"scalars": 0})
     accumulator.Reload()
-    return {tag: [(event.step, numpy.float32(event.value)) for event in accumulator.Scalars(tag)] for tag in accumulator.Tags()["scalars"]}
+    return {
+        tag: [(event.step, numpy.float32(event.value)) for event in accumulator.Scalars(tag)]
+        for tag in accumulator.Tags()["scalars"]
+    }
 
 
 def test_tensorboard_shows_the_log_during_a_run_and_after_a_break(train):
@@ -70,7 +100,9 @@ def test_tensorboard_shows_the_log_during_a_run_and_after_a_break(train):
 
 
 def test_values_that_are_not_finite_arrive(tmp_path):
-    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": "NaN", "norm": "-Infinity", "time": 1700000000.5}\n{"step": 2, "loss": 3}\n')
+    (tmp_path / "metrics.jsonl").write_text(
+        '{"step": 1, "loss": "NaN", "norm": "-Infinity", "time": 1700000000.5}\n{"step": 2, "loss": 3}\n'
+    )
     subprocess.run([BINARY, "report", tmp_path], check=True)
     shown = shown_by_tensorboard(tmp_path)
     assert numpy.isnan(shown["loss"][0][1]) and shown["loss"][1] == (2, 3) and shown["norm"] == [(1, -numpy.inf)]

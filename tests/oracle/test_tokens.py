@@ -96,8 +96,9 @@ def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp
     characters across a border that normalisation rules cross, the normalised slice contains the piece's text."""
     spm = sentencepiece.SentencePieceProcessor(model_file=str(path))
     sample = lines[:: max(1, len(lines) // 3000)]
-    answers = run(model_folder(path, tmp_path), [{"text": line} for line in sample], "--no-special",
-                  "--special-text", "literal")
+    answers = run(
+        model_folder(path, tmp_path), [{"text": line} for line in sample], "--no-special", "--special-text", "literal"
+    )
     equal = contained = 0
     for line, answer in zip(sample, answers):
         check_offsets(line, answer["offsets"])
@@ -109,7 +110,12 @@ def test_offsets_name_the_part_of_the_text_that_the_piece_is_of(path, lines, tmp
             if got == wanted:
                 equal += 1
             else:
-                assert wanted in got or wanted in normalised(spm, line[max(0, begin - 1) : end + 1]), (line, piece, begin, end)
+                assert wanted in got or wanted in normalised(spm, line[max(0, begin - 1) : end + 1]), (
+                    line,
+                    piece,
+                    begin,
+                    end,
+                )
                 contained += 1
     if SHARED.exists():  # only for real text; the fixture's texts are made to cross borders
         assert contained <= equal / 20
@@ -155,10 +161,19 @@ def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
     """A small model with the same files beside it as mdeberta-v3-base: the id of the mask is far beyond the last
     piece."""
     transformers = pytest.importorskip("transformers")
-    files = {"added_tokens.json": {"[MASK]": 250101}, "tokenizer_config.json": {"do_lower_case": False, "vocab_type": "spm"}}
+    files = {
+        "added_tokens.json": {"[MASK]": 250101},
+        "tokenizer_config.json": {"do_lower_case": False, "vocab_type": "spm"},
+    }
     folder = model_folder(GOLDEN / "unknown.model", tmp_path, files)
     slow = transformers.DebertaV2Tokenizer.from_pretrained(folder)
-    assert [slow.pad_token_id, slow.cls_token_id, slow.sep_token_id, slow.unk_token_id, slow.mask_token_id] == [0, 1, 2, 3, 250101]
+    assert [slow.pad_token_id, slow.cls_token_id, slow.sep_token_id, slow.unk_token_id, slow.mask_token_id] == [
+        0,
+        1,
+        2,
+        3,
+        250101,
+    ]
     texts = special_texts(300, seed=17)
     for text, answer in zip(texts, run(folder, [{"text": text} for text in texts])):
         assert answer["ids"] == slow(text)["input_ids"], text
@@ -167,9 +182,15 @@ def test_the_published_form_of_mdeberta_acts_as_in_the_slow_tokenizer(tmp_path):
 def test_character_classes_are_those_of_python(tmp_path):
     """split_by_punct and do_lower_case use Python's Unicode tables; this tests every character that they affect."""
     transformers = pytest.importorskip("transformers")
-    folder = model_folder(GOLDEN / "bytes.model", tmp_path, {"tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True}})
+    folder = model_folder(
+        GOLDEN / "bytes.model", tmp_path, {"tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True}}
+    )
     slow = transformers.DebertaV2Tokenizer.from_pretrained(folder)
-    points = [chr(p) for p in range(0x20, 0x20000) if unicodedata.category(chr(p)) in ("Lu", "Lt", "Po", "Pd", "Ps", "Pe", "Pi", "Pf", "Pc", "Sm", "Nl", "So")]
+    points = [
+        chr(p)
+        for p in range(0x20, 0x20000)
+        if unicodedata.category(chr(p)) in ("Lu", "Lt", "Po", "Pd", "Ps", "Pe", "Pi", "Pf", "Pc", "Sm", "Nl", "So")
+    ]
     texts = ["x".join(points[at : at + 20]) for at in range(0, len(points), 20)]
     answers = run(folder, [{"text": text} for text in texts])
     for text, answer in zip(texts, answers):

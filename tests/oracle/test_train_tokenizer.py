@@ -75,7 +75,18 @@ def test_the_special_pieces_are_those_of_the_published_models(trained):
     if published.exists():
         theirs, their_pieces = kinds_of(published)
         assert pieces[:260] == their_pieces[:260]
-        for field in ("model_type", "byte_fallback", "unk_id", "bos_id", "eos_id", "pad_id", "unk_piece", "bos_piece", "eos_piece", "pad_piece"):
+        for field in (
+            "model_type",
+            "byte_fallback",
+            "unk_id",
+            "bos_id",
+            "eos_id",
+            "pad_id",
+            "unk_piece",
+            "bos_piece",
+            "eos_piece",
+            "pad_piece",
+        ):
             assert getattr(model.trainer_spec, field) == getattr(theirs.trainer_spec, field), field
         for field in ("name", "add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
             assert getattr(model.normalizer_spec, field) == getattr(theirs.normalizer_spec, field), field
@@ -86,7 +97,9 @@ def test_the_files_beside_the_model_have_the_published_form(trained):
     if not small.exists():
         pytest.skip("needs the shared folder")
     for name in ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"):
-        assert json.loads((trained / name).read_text()) == json.loads((small / name).read_text().replace("8192", str(VOCABULARY))), name
+        assert json.loads((trained / name).read_text()) == json.loads(
+            (small / name).read_text().replace("8192", str(VOCABULARY))
+        ), name
 
 
 def texts():
@@ -99,13 +112,21 @@ def test_program_and_transformers_give_equal_ids(trained, kind, tmp_path):
     transformers = pytest.importorskip("transformers")
     library = transformers.AutoTokenizer.from_pretrained(trained, use_fast=kind == "fast")
     assert type(library).__name__ == ("DebertaV2TokenizerFast" if kind == "fast" else "DebertaV2Tokenizer")
-    assert [library.pad_token_id, library.cls_token_id, library.sep_token_id, library.unk_token_id, library.mask_token_id] == [0, 1, 2, 3, VOCABULARY]
+    assert [
+        library.pad_token_id,
+        library.cls_token_id,
+        library.sep_token_id,
+        library.unk_token_id,
+        library.mask_token_id,
+    ] == [0, 1, 2, 3, VOCABULARY]
     assert len(library) == VOCABULARY + 1
     folder = shutil.copytree(trained, tmp_path / "model")
     lines = texts()
     answers = run_raw(folder, [{"text": line} for line in lines], "--tokenizer", kind)
     expected = [",".join(map(str, library(line)["input_ids"])) for line in lines]
-    differences = [(line, ids_text(answer), ids) for line, answer, ids in zip(lines, answers, expected) if ids_text(answer) != ids]
+    differences = [
+        (line, ids_text(answer), ids) for line, answer, ids in zip(lines, answers, expected) if ids_text(answer) != ids
+    ]
     assert not differences, show(differences, len(lines))
 
 
@@ -125,7 +146,9 @@ def test_compression_folders_and_patterns_change_nothing(tmp_path):
     content = ("\n".join(corpus_lines()[:1500]) + "\n").encode()
     kinds = {".txt": bytes, ".txt.xz": lzma.compress, ".txt.gz": gzip.compress, ".txt.bz2": bz2.compress}
     if shutil.which("zstd"):
-        kinds[".txt.zst"] = lambda raw: subprocess.run(["zstd", "-qc"], input=raw, stdout=subprocess.PIPE, check=True).stdout
+        kinds[".txt.zst"] = lambda raw: (
+            subprocess.run(["zstd", "-qc"], input=raw, stdout=subprocess.PIPE, check=True).stdout
+        )
     models = set()
     for ending, compress in kinds.items():
         folder = tmp_path / ending[1:]
@@ -144,7 +167,12 @@ def test_held_out_documents_and_markers_are_not_trained_on(tmp_path):
     corpus = tmp_path / "corpus.txt"
     parts = ["<|doc EMPTY|>"]
     for number, letter in enumerate("\u0436\u0444\u0449\u044d\u044e\u044f"):
-        parts += [f"<|doc \u0416\u0416{number}|>", "Section::::Section.", *lines[number * 200 : number * 200 + 200], (letter + " ") * 200]
+        parts += [
+            f"<|doc \u0416\u0416{number}|>",
+            "Section::::Section.",
+            *lines[number * 200 : number * 200 + 200],
+            (letter + " ") * 200,
+        ]
     corpus.write_text("\n".join(parts) + "\n", encoding="utf-8")
     output = train(tmp_path / "out", "--hold-out-every", 3, "--character-coverage", 1, corpus, size=700)
     letters = {piece for piece, _ in kinds_of(output / "spm.model")[1]}
@@ -155,8 +183,12 @@ def test_held_out_documents_and_markers_are_not_trained_on(tmp_path):
 
 def test_the_sample_is_drawn_from_all_lines(tmp_path):
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text("\n".join([*corpus_lines()[:300], *("\u0436\u0444 \u0449" for _ in range(3000))]) + "\n", encoding="utf-8")
-    pieces = kinds_of(train(tmp_path / "out", "--input-sentence-size", 400, "--character-coverage", 1, corpus, size=300) / "spm.model")[1]
+    corpus.write_text(
+        "\n".join([*corpus_lines()[:300], *("\u0436\u0444 \u0449" for _ in range(3000))]) + "\n", encoding="utf-8"
+    )
+    pieces = kinds_of(
+        train(tmp_path / "out", "--input-sentence-size", 400, "--character-coverage", 1, corpus, size=300) / "spm.model"
+    )[1]
     assert any("\u0436" in piece for piece, _ in pieces)
 
 
@@ -190,4 +222,12 @@ def test_what_cannot_be_trained_is_said_and_nothing_is_left(corpus, tmp_path):
     expect_problem("cannot create: no folder", "--vocab-size", 300, "-o", tmp_path / "a/b", corpus)
     expect_problem("expected at least 261", "--vocab-size", 100, "-o", out, corpus, code=2)
     expect_problem("expected 0.98 to 1", "--vocab-size", 300, "--character-coverage", 2, "-o", out, corpus, code=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.txt.xz", "damaged.txt.bz2", "damaged.txt.gz", "damaged.txt.xz", "empty.txt", "folder", "small.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "cut.txt.xz",
+        "damaged.txt.bz2",
+        "damaged.txt.gz",
+        "damaged.txt.xz",
+        "empty.txt",
+        "folder",
+        "small.txt",
+    ]

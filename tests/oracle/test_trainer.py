@@ -2,6 +2,7 @@
 all three, gradients of the trainer and transformers. transformers has no enhanced mask decoder, so the head reads the
 last layer on all sides; and it does not clamp distances beyond the table (docs/transformers.md), so no sequence is
 longer than the table."""
+
 import os
 import subprocess
 import sys
@@ -16,16 +17,28 @@ from oracle_runs import BINARY, ROOT
 sys.path.insert(0, str(ROOT / "tests/cli"))
 from models import read_safetensors, write_safetensors
 
-VALUES = 5e-5     # absolute: states around 1, logits and losses around 4
+VALUES = 5e-5  # absolute: states around 1, logits and losses around 4
 GRADIENTS = 2e-5  # of the largest element of the tensor
 TRAINED = BINARY.resolve().parent / "deberta-train"
 torch.set_num_threads(1)
 pytestmark = pytest.mark.skipif(not TRAINED.exists(), reason="the training half is not built: ./test all builds it")
 
 VOCABULARY, HIDDEN = 60, 64
-SMALL = {"vocab_size": VOCABULARY, "hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 80, "type_vocab_size": 0,
-         "max_position_embeddings": 64, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False,
-         "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "attn_implementation": "eager"}
+SMALL = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": HIDDEN,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 80,
+    "type_vocab_size": 0,
+    "max_position_embeddings": 64,
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+    "attn_implementation": "eager",
+}
 V3 = SMALL | {"position_buckets": 16, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
 OWN = V3 | {"share_att_key": False}
 
@@ -50,7 +63,11 @@ VARIANTS = {  # layout, settings, length of the sequences
     "convolution of groups": ("v2", V3 | {"conv_kernel_size": 5, "conv_groups": 2, "conv_act": "tanh"}, 21),
     "small embeddings": ("v2", V3 | {"embedding_size": 20, "legacy": True}, 21),  # the other head is wide as the states
     "types": ("v2", V3 | {"type_vocab_size": 2}, 21),
-    "small embeddings, types, positions": ("v2", V3 | {"embedding_size": 20, "legacy": True, "type_vocab_size": 2, "position_biased_input": True}, 21),
+    "small embeddings, types, positions": (
+        "v2",
+        V3 | {"embedding_size": 20, "legacy": True, "type_vocab_size": 2, "position_biased_input": True},
+        21,
+    ),
     "the head of transformers": ("v2", V3 | {"legacy": True}, 21),
     "relu": ("v2", V3 | {"hidden_act": "relu"}, 21),
     "no norm of the table": ("v2", V3 | {"norm_rel_ebd": "none"}, 21),
@@ -63,12 +80,19 @@ VARIANTS = {  # layout, settings, length of the sequences
     "v1, c2p": ("v1", SMALL | {"pos_att_type": ["c2p"]}, 21),
     "v1, p2c": ("v1", SMALL | {"pos_att_type": ["p2c"]}, 21),
     "v1, no terms": ("v1", SMALL | {"pos_att_type": []}, 21),  # ["none"] counts as a term for transformers
-    "v1, not relative": ("v1", SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "type_vocab_size": 2}, 21),
+    "v1, not relative": (
+        "v1",
+        SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "type_vocab_size": 2},
+        21,
+    ),
     "v1, positions at the input": ("v1", SMALL | {"position_biased_input": True, "legacy": True}, 21),
 }
 CLASSES = {"v1": "Deberta", "v2": "DebertaV2"}
-LIBRARY_HEAD = {"cls.predictions.transform.dense": "lm_predictions.lm_head.dense", "cls.predictions.transform.LayerNorm": "lm_predictions.lm_head.LayerNorm",
-                "cls.predictions.": "lm_predictions.lm_head."}
+LIBRARY_HEAD = {
+    "cls.predictions.transform.dense": "lm_predictions.lm_head.dense",
+    "cls.predictions.transform.LayerNorm": "lm_predictions.lm_head.LayerNorm",
+    "cls.predictions.": "lm_predictions.lm_head.",
+}
 
 
 def make_library_model(folder, layout, settings):
@@ -76,7 +100,9 @@ def make_library_model(folder, layout, settings):
     torch.manual_seed(0)
     # the original's head has no matrix of its own
     settings = {"legacy": False, "tie_word_embeddings": settings.get("legacy", False)} | settings
-    model = getattr(transformers, CLASSES[layout] + "ForMaskedLM")(getattr(transformers, CLASSES[layout] + "Config")(**settings)).eval()
+    model = getattr(transformers, CLASSES[layout] + "ForMaskedLM")(
+        getattr(transformers, CLASSES[layout] + "Config")(**settings)
+    ).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             scale = 0.2 if parameter.dim() == 1 else 0.3 if "embeddings" in name else parameter[0].numel() ** -0.5
@@ -88,8 +114,11 @@ def make_library_model(folder, layout, settings):
 def make_batch(length, types):
     """Three rows: padding; a hole and nothing at position 0; every token. A third of the real tokens is predicted."""
     random = numpy.random.default_rng(1)
-    batch = {"input_ids": random.integers(1, VOCABULARY, (3, length)), "attention_mask": numpy.ones((3, length), numpy.int64)}
-    batch["attention_mask"][0, length * 2 // 3:] = 0
+    batch = {
+        "input_ids": random.integers(1, VOCABULARY, (3, length)),
+        "attention_mask": numpy.ones((3, length), numpy.int64),
+    }
+    batch["attention_mask"][0, length * 2 // 3 :] = 0
     batch["attention_mask"][1, [0, length // 2]] = 0
     if types:
         batch["token_type_ids"] = (numpy.arange(length)[None] >= length // 2).astype(numpy.int64).repeat(3, 0)
@@ -102,7 +131,9 @@ def library_run(model, batch):
     """(states and logits, loss, gradients by the names of the checkpoint)"""
     out = model(**{name: torch.from_numpy(array) for name, array in batch.items()}, output_hidden_states=True)
     out.loss.backward()
-    values = {f"hidden.{n}": state.detach().numpy() for n, state in enumerate(out.hidden_states)} | {"logits": out.logits.detach().numpy()}
+    values = {f"hidden.{n}": state.detach().numpy() for n, state in enumerate(out.hidden_states)} | {
+        "logits": out.logits.detach().numpy()
+    }
     gradients = {}
     for name, parameter in model.named_parameters():
         name = name.removeprefix("deberta.")
@@ -119,16 +150,29 @@ def split_fused(gradients, heads):
         layer, _, tensor = name.rpartition("self.")
         if tensor == "in_proj.weight":
             parts = array.reshape(heads, 3, -1, array.shape[1])
-            split |= {f"{layer}self.{part}_proj.weight": parts[:, n].reshape(-1, array.shape[1]) for n, part in enumerate(("query", "key", "value"))}
+            split |= {
+                f"{layer}self.{part}_proj.weight": parts[:, n].reshape(-1, array.shape[1])
+                for n, part in enumerate(("query", "key", "value"))
+            }
         else:
-            renamed = {"q_bias": "query_proj.bias", "v_bias": "value_proj.bias", "pos_proj.weight": "pos_key_proj.weight",
-                       "pos_q_proj.weight": "pos_query_proj.weight", "pos_q_proj.bias": "pos_query_proj.bias"}
+            renamed = {
+                "q_bias": "query_proj.bias",
+                "v_bias": "value_proj.bias",
+                "pos_proj.weight": "pos_key_proj.weight",
+                "pos_q_proj.weight": "pos_query_proj.weight",
+                "pos_q_proj.bias": "pos_query_proj.bias",
+            }
             split[f"{layer}self.{renamed[tensor]}" if tensor in renamed else name] = array
     return split
 
 
 def run_program(*words):
-    done = subprocess.run([BINARY, *words], capture_output=True, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    done = subprocess.run(
+        [BINARY, *words],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -141,9 +185,22 @@ def engine_values(folder, batch):
 def trainer_step(folder, batch):
     """(loss, gradients)"""
     write_safetensors(folder / "batches.safetensors", {"0." + name: array for name, array in batch.items()})
-    run_program("replay", "-q", "-m", folder, "--decoder-passes", "0", "--batches", folder / "batches.safetensors", "-o", folder / "trainer.safetensors")
+    run_program(
+        "replay",
+        "-q",
+        "-m",
+        folder,
+        "--decoder-passes",
+        "0",
+        "--batches",
+        folder / "batches.safetensors",
+        "-o",
+        folder / "trainer.safetensors",
+    )
     tensors = read_safetensors(folder / "trainer.safetensors")
-    return tensors["0.loss"].item(), {name.removeprefix("0.grad."): array for name, array in tensors.items() if name.startswith("0.grad.")}
+    return tensors["0.loss"].item(), {
+        name.removeprefix("0.grad."): array for name, array in tensors.items() if name.startswith("0.grad.")
+    }
 
 
 def loss_of(logits, labels):
@@ -180,7 +237,10 @@ def test_trainer_engine_and_transformers_agree(tmp_path, variant):
     got, real = engine_values(tmp_path, batch), batch["attention_mask"] == 1
     errors = {name: numpy.abs(got[name] - array)[real].max() for name, array in expected.items()}
     trained_loss, trained = trainer_step(tmp_path, batch)
-    errors |= {"loss of the engine": abs(loss_of(got["logits"], batch["labels"]) - loss), "loss of the trainer": abs(trained_loss - loss)}
+    errors |= {
+        "loss of the engine": abs(loss_of(got["logits"], batch["labels"]) - loss),
+        "loss of the trainer": abs(trained_loss - loss),
+    }
     assert {name: error for name, error in errors.items() if error > VALUES} == {}
     differences = gradient_errors(trained, gradients, settings["pos_att_type"])
     assert {name: error for name, error in differences.items() if error > GRADIENTS} == {}

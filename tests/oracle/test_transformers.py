@@ -1,5 +1,6 @@
 """Hidden states and logits against transformers 4.57 on random models that transformers itself saves; and where the two
 differ by design (docs/transformers.md), that --compat hf gives its values and the default does not."""
+
 import json
 import os
 import subprocess
@@ -16,9 +17,19 @@ sys.path.insert(0, str(ROOT / "tests/cli"))
 from models import read_safetensors, write_safetensors
 
 TOLERANCE = 1e-5  # for values around 1, fp32 on both sides
-SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 64,
-         "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False,
-         "attn_implementation": "eager"}
+SMALL = {
+    "vocab_size": 50,
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 64,
+    "type_vocab_size": 0,
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "attn_implementation": "eager",
+}
 V3 = SMALL | {"position_buckets": 16, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
 VARIANTS = {
     "v3": ("v2", V3),
@@ -29,11 +40,17 @@ VARIANTS = {
     "position to content alone": ("v2", V3 | {"pos_att_type": ["p2c"]}),
     "no terms": ("v2", V3 | {"pos_att_type": ["none"]}),
     "no buckets, no norm": ("v2", V3 | {"position_buckets": -1, "norm_rel_ebd": "none"}),
-    "small embeddings, types, absolute positions": ("v2", V3 | {"embedding_size": 8, "type_vocab_size": 2, "position_biased_input": True}),
+    "small embeddings, types, absolute positions": (
+        "v2",
+        V3 | {"embedding_size": 8, "type_vocab_size": 2, "position_biased_input": True},
+    ),
     "relu": ("v2", V3 | {"hidden_act": "relu"}),
     "v1": ("v1", SMALL),
     "v1, content to position alone": ("v1", SMALL | {"pos_att_type": ["c2p"]}),
-    "BERT's attention": ("v1", SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "type_vocab_size": 2}),
+    "BERT's attention": (
+        "v1",
+        SMALL | {"relative_attention": False, "pos_att_type": [], "position_biased_input": True, "type_vocab_size": 2},
+    ),
 }
 CLASSES = {"v1": "Deberta", "v2": "DebertaV2"}
 
@@ -53,10 +70,13 @@ def make_transformers_model(folder, layout, settings, head="Model", seed=0):
 
 def make_inputs(folder, length, rows=3, types=False, seed=1):
     random = numpy.random.default_rng(seed)
-    inputs = {"input_ids": random.integers(1, 50, (rows, length)).astype(numpy.int64), "attention_mask": numpy.ones((rows, length), numpy.int64)}
-    inputs["attention_mask"][0, length * 2 // 3:] = 0  # padding
-    inputs["attention_mask"][1, length // 2] = 0       # a hole in the mask
-    inputs["attention_mask"][1, 0] = 0                 # position 0 masked
+    inputs = {
+        "input_ids": random.integers(1, 50, (rows, length)).astype(numpy.int64),
+        "attention_mask": numpy.ones((rows, length), numpy.int64),
+    }
+    inputs["attention_mask"][0, length * 2 // 3 :] = 0  # padding
+    inputs["attention_mask"][1, length // 2] = 0  # a hole in the mask
+    inputs["attention_mask"][1, 0] = 0  # position 0 masked
     if types:
         inputs["token_type_ids"] = (numpy.arange(length)[None] >= length // 2).astype(numpy.int64).repeat(rows, 0)
     write_safetensors(folder / "in.safetensors", inputs)
@@ -73,8 +93,23 @@ def theirs(model, inputs):
 
 
 def ours(folder, *words):
-    done = subprocess.run([BINARY, "forward", "-q", "-m", folder, "--ids", folder / "in.safetensors", "-o", folder / "out.safetensors", *words],
-                          capture_output=True, text=True, env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")})
+    done = subprocess.run(
+        [
+            BINARY,
+            "forward",
+            "-q",
+            "-m",
+            folder,
+            "--ids",
+            folder / "in.safetensors",
+            "-o",
+            folder / "out.safetensors",
+            *words,
+        ],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+    )
     assert done.returncode == 0, done.stderr
     return read_safetensors(folder / "out.safetensors")
 
@@ -108,8 +143,17 @@ def test_far_distances_follow_the_switch(tmp_path, layout):
         assert worst(ours(tmp_path), expected, real) > 1e-3
 
 
-@pytest.mark.parametrize("layout, head", [("v1", "ForSequenceClassification"), ("v2", "ForSequenceClassification"), ("v1", "ForTokenClassification"),
-                                          ("v2", "ForTokenClassification"), ("v1", "ForQuestionAnswering"), ("v2", "ForQuestionAnswering")])
+@pytest.mark.parametrize(
+    "layout, head",
+    [
+        ("v1", "ForSequenceClassification"),
+        ("v2", "ForSequenceClassification"),
+        ("v1", "ForTokenClassification"),
+        ("v2", "ForTokenClassification"),
+        ("v1", "ForQuestionAnswering"),
+        ("v2", "ForQuestionAnswering"),
+    ],
+)
 def test_logits_equal_transformers(tmp_path, layout, head):
     labels = 2 if head == "ForQuestionAnswering" else 5
     model = make_transformers_model(tmp_path, layout, (V3 if layout == "v2" else SMALL) | {"num_labels": labels}, head)
@@ -134,7 +178,9 @@ def test_transformers_leaves_the_mask_decoder_out(tmp_path, layout):
     tensors = read_safetensors(tmp_path / "model.safetensors")
     random = numpy.random.default_rng(3)
     tensors["deberta.embeddings.position_embeddings.weight"] = random.standard_normal((64, 16)).astype(numpy.float32)
-    write_safetensors(tmp_path / "model.safetensors", {name: numpy.ascontiguousarray(array) for name, array in tensors.items()})
+    write_safetensors(
+        tmp_path / "model.safetensors", {name: numpy.ascontiguousarray(array) for name, array in tensors.items()}
+    )
     inputs = make_inputs(tmp_path, 15)
     expected, real = theirs(model, inputs)["logits"], inputs["attention_mask"] == 1
     # sums over 16 products

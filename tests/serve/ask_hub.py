@@ -1,5 +1,6 @@
 """Every task of huggingface_hub's InferenceClient that the server answers: URL TEXT QUESTION TEXTS -> the answers as
 JSON."""
+
 import dataclasses
 import json
 import sys
@@ -20,13 +21,17 @@ def plain(answer):
     return {k: v for k, v in dataclasses.asdict(answer).items() if v is not None}
 
 
-answers = {"version": huggingface_hub.__version__,
-           "text_classification": plain(client("labels").text_classification(text)),
-           "token_classification": plain(client("token").token_classification(text)),
-           "question_answering": plain(client("span").question_answering(**question)),
-           "three_answers": plain(client("span").question_answering(**question, top_k=3)),
-           "fill_mask": plain(client("words").fill_mask("a [MASK] film")),
-           "zero_shot_classification": plain(client("nli", "zero-shot-classification").zero_shot_classification(text, ["sports", "films"])),
-           "feature_extraction": client("labels", "feature-extraction").feature_extraction(text, normalize=True)[0].tolist(),
-           "sentence_similarity": client("labels", "sentence-similarity").sentence_similarity(text, other_sentences=texts)}
+answers = {
+    "version": huggingface_hub.__version__,
+    "text_classification": plain(client("labels").text_classification(text)),
+    "token_classification": plain(client("token").token_classification(text)),
+    "question_answering": plain(client("span").question_answering(**question)),
+    "three_answers": plain(client("span").question_answering(**question, top_k=3)),
+    "fill_mask": plain(client("words").fill_mask("a [MASK] film")),
+    "zero_shot_classification": plain(
+        client("nli", "zero-shot-classification").zero_shot_classification(text, ["sports", "films"])
+    ),
+    "feature_extraction": client("labels", "feature-extraction").feature_extraction(text, normalize=True)[0].tolist(),
+    "sentence_similarity": client("labels", "sentence-similarity").sentence_similarity(text, other_sentences=texts),
+}
 print(json.dumps(answers))

@@ -1,4 +1,5 @@
 """A running server: the built program, DEBERTA_BINARY names it."""
+
 import contextlib
 import hashlib
 import http.client
@@ -33,8 +34,13 @@ class Server:
     def __init__(self, words, log, environment=None):
         self.log = log
         with open(log, "w") as errors:
-            self.process = subprocess.Popen([BINARY, "serve", *map(str, words)], stdout=subprocess.PIPE, stderr=errors, text=True,
-                                            env=clean_environment() | (environment or {}))
+            self.process = subprocess.Popen(
+                [BINARY, "serve", *map(str, words)],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=clean_environment() | (environment or {}),
+            )
         self.said = self.process.stdout.readline()
         assert " serves " in self.said, pathlib.Path(log).read_text()
         self.url = self.said.split()[0]
@@ -80,7 +86,9 @@ def installed(packages):
     folder = ROOT / ".venv" / ("clients-" + hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12])
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=ROOT / ".venv") as made:
-            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{made}/all", *packages], check=True)
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "-q", "--target", f"{made}/all", *packages], check=True
+            )
             os.rename(f"{made}/all", folder)
     return str(folder)
 
@@ -102,21 +110,27 @@ def read_all(one):
 
 def resident(server):
     """Bytes of memory."""
-    return float(re.search(r"^deberta_process_resident_memory_bytes (\S+)", server.request("GET", "/metrics")[2], re.MULTILINE)[1])
+    return float(
+        re.search(r"^deberta_process_resident_memory_bytes (\S+)", server.request("GET", "/metrics")[2], re.MULTILINE)[
+            1
+        ]
+    )
 
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """{task: folder} of tiny models with random weights."""
     folder = tmp_path_factory.mktemp("models")
-    made = {"labels": make_model(folder / "labels", "sequence"),
-            "nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")),
-            "score": make_model(folder / "score", "sequence", labels=("LABEL_0",)),
-            "many": make_model(folder / "many", "sequence", problem_type="multi_label_classification"),
-            "token": make_model(folder / "token", "token", labels=("O", "B-PER", "I-PER")),
-            "span": make_model(folder / "span", "span"),
-            "words": make_model(folder / "words", "lm", seed=2),
-            "replaced": make_model(folder / "replaced", "rtd")}
+    made = {
+        "labels": make_model(folder / "labels", "sequence"),
+        "nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")),
+        "score": make_model(folder / "score", "sequence", labels=("LABEL_0",)),
+        "many": make_model(folder / "many", "sequence", problem_type="multi_label_classification"),
+        "token": make_model(folder / "token", "token", labels=("O", "B-PER", "I-PER")),
+        "span": make_model(folder / "span", "span"),
+        "words": make_model(folder / "words", "lm", seed=2),
+        "replaced": make_model(folder / "replaced", "rtd"),
+    }
     return made
 
 
@@ -129,6 +143,7 @@ def serve(tmp_path_factory):
         log = tmp_path_factory.mktemp("serve") / "log"
         started.append(Server(["--port", "0", *words], log, environment))
         return started[-1]
+
     yield start
     for server in started:
         if server.process.poll() is None:
@@ -145,9 +160,18 @@ def server(serve, models):
 @pytest.fixture
 def deberta():
     """deberta(words...) -> the JSON that the program prints."""
+
     def run(*words):
-        done = subprocess.run([BINARY, *map(str, words), "--format", "json"], capture_output=True, text=True, env=clean_environment(), timeout=600, check=True)
+        done = subprocess.run(
+            [BINARY, *map(str, words), "--format", "json"],
+            capture_output=True,
+            text=True,
+            env=clean_environment(),
+            timeout=600,
+            check=True,
+        )
         return json.loads(done.stdout)
+
     return run
 
 
@@ -158,12 +182,22 @@ def driver(tmp_path_factory):
         pytest.fail("chromium and chromium-driver are not installed: ./test installs them")
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
+
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     downloads = tmp_path_factory.mktemp("downloads")
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
+    for word in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1200,900",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ):
         options.add_argument(word)
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads), "profile.default_content_setting_values.automatic_downloads": 1})
+    options.add_experimental_option(
+        "prefs",
+        {"download.default_directory": str(downloads), "profile.default_content_setting_values.automatic_downloads": 1},
+    )
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     made.downloads = downloads

@@ -1,4 +1,5 @@
 """The OpenAPI document as a judge: every response of the whole run of tests is held against it."""
+
 import functools
 import json
 import os
@@ -19,7 +20,9 @@ def clean_environment():
 PRINTED = subprocess.run([BINARY, "serve", "--openapi"], stdout=subprocess.PIPE, env=clean_environment(), check=True)
 DOCUMENT = json.loads(PRINTED.stdout)
 SEEN = set()  # (method, path of the document, status)
-REGISTRY = referencing.Registry().with_resource("urn:doc", referencing.Resource(DOCUMENT, referencing.jsonschema.DRAFT202012))
+REGISTRY = referencing.Registry().with_resource(
+    "urn:doc", referencing.Resource(DOCUMENT, referencing.jsonschema.DRAFT202012)
+)
 
 
 def operations():
@@ -30,14 +33,22 @@ def operations():
 @functools.cache
 def pattern(path):
     one = "[A-Za-z0-9._-]+"
-    return re.compile("".join(f"{one}(?:/{one})?" if part == "{model}" else one if part.startswith("{") else re.escape(part)
-                              for part in re.split(r"(\{\w+\})", path)))
+    return re.compile(
+        "".join(
+            f"{one}(?:/{one})?" if part == "{model}" else one if part.startswith("{") else re.escape(part)
+            for part in re.split(r"(\{\w+\})", path)
+        )
+    )
 
 
 def operation_of(method, target):
     """The document's path for a request; None where it has none: an unknown path, or a method that the path has not."""
     path = re.sub("%2F", "/", target.split("?")[0], flags=re.IGNORECASE)
-    found = [name for name, methods in DOCUMENT["paths"].items() if method.lower() in methods and pattern(name).fullmatch(path)]
+    found = [
+        name
+        for name, methods in DOCUMENT["paths"].items()
+        if method.lower() in methods and pattern(name).fullmatch(path)
+    ]
     return max(found, key=lambda name: (-name.count("{"), len(name)), default=None)
 
 
@@ -46,7 +57,9 @@ def validators(method, path, status):
     """{media type: validator of the body}"""
     response = DOCUMENT["paths"][path][method.lower()]["responses"].get(str(status))
     assert response is not None, f"{method} {path} answers {status}, which the document does not know"
-    response = DOCUMENT["components"]["responses"][response["$ref"].rsplit("/", 1)[1]] if "$ref" in response else response
+    response = (
+        DOCUMENT["components"]["responses"][response["$ref"].rsplit("/", 1)[1]] if "$ref" in response else response
+    )
     made = {}
     for media, content in response["content"].items():
         name = re.sub(r"[^A-Za-z0-9]+", "-", f"{method} {path} {status} {media}")
@@ -65,6 +78,6 @@ def check(method, target, status, headers, body):
     SEEN.add((method, path, status))
     media = headers["content-type"].split(";")[0]
     if media == "application/octet-stream" and "inference-header-content-length" in headers:
-        body, media = body[:int(headers["inference-header-content-length"])], "application/json"
+        body, media = body[: int(headers["inference-header-content-length"])], "application/json"
     assert media in judges, f"{method} {target} answers {status} as {media}, expected {', '.join(judges)}"
     judges[media].validate(json.loads(body) if media == "application/json" else body.decode("latin-1"))

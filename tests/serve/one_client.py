@@ -8,6 +8,7 @@ Memory: 256 connections of one address ask for the same and read nothing, or sen
 anonymous memory beyond that of a server that has answered one short text is told at its highest. Latency: 16
 connections of one address ask as fast as they can; the median of a short text of another address is told beside that of
 an idle server, and how long the batches of the others took meanwhile: a single sequence is never split."""
+
 import argparse
 import contextlib
 import http.client
@@ -53,28 +54,64 @@ def kinds():
         "one wide text": ("sentiment", "/predict", {"inputs": wide, "truncate": True}),
         "random letters": ("sentiment", "/predict", {"inputs": random_text(big, 1), "truncate": True}),
         "rerank": ("score", "/rerank", {"query": "fox?", "texts": texts(256, 2500), "truncate": True}),
-        "rerank cohere": ("score", "/v1/rerank", {"query": "fox?", "documents": texts(256, 2500), "return_documents": True}),
+        "rerank cohere": (
+            "score",
+            "/v1/rerank",
+            {"query": "fox?", "documents": texts(256, 2500), "return_documents": True},
+        ),
         "embed": ("sentiment", "/embed", {"inputs": texts(256, 2500), "truncate": True}),
         "embed_all": ("sentiment", "/embed_all", {"inputs": texts(256, 2500), "truncate": True}),
         "embed_all short": ("sentiment", "/embed_all", {"inputs": texts(40, 600)}),
         "embeddings": ("sentiment", "/v1/embeddings", {"input": texts(256, 2500), "truncate": True}),
         "embeddings of ids": ("sentiment", "/v1/embeddings", {"input": ids}),
-        "similarity": ("sentiment", "/similarity", {"inputs": {"source_sentence": "a", "sentences": texts(256, 2500)}, "truncate": True}),
+        "similarity": (
+            "sentiment",
+            "/similarity",
+            {"inputs": {"source_sentence": "a", "sentences": texts(256, 2500)}, "truncate": True},
+        ),
         "tokenize": ("sentiment", "/tokenize", {"inputs": LONG * (big // len(LONG))}),
         "tokenize many": ("sentiment", "/tokenize", {"inputs": texts(256, 7000)}),
         "tokenize wide": ("sentiment", "/tokenize", {"inputs": [WIDE * 2500] * 256}),
         "decode": ("sentiment", "/decode", {"ids": ids}),
         "entities": ("entities", "/models/entities", {"inputs": texts(256, 2500)}),
-        "entities of one text": ("entities", "/models/entities", {"inputs": ("Ada Lovelace of London . " * 4000)[:big]}),
+        "entities of one text": (
+            "entities",
+            "/models/entities",
+            {"inputs": ("Ada Lovelace of London . " * 4000)[:big]},
+        ),
         "entities of a wide text": ("entities", "/models/entities", {"inputs": wide}),
-        "pieces of one text": ("entities", "/models/entities", {"inputs": LONG * 5000, "parameters": {"aggregation_strategy": "none", "ignore_labels": []}}),
-        "zero-shot": ("entailment", "/models/entailment/pipeline/zero-shot-classification", {"inputs": LONG * 40, "parameters": {"candidate_labels": [f"label {i}" for i in range(200)]}}),
-        "questions": ("span", "/models/span", {"inputs": {"question": "who?", "context": LONG * 5000}, "parameters": {"top_k": 1000}}),
+        "pieces of one text": (
+            "entities",
+            "/models/entities",
+            {"inputs": LONG * 5000, "parameters": {"aggregation_strategy": "none", "ignore_labels": []}},
+        ),
+        "zero-shot": (
+            "entailment",
+            "/models/entailment/pipeline/zero-shot-classification",
+            {"inputs": LONG * 40, "parameters": {"candidate_labels": [f"label {i}" for i in range(200)]}},
+        ),
+        "questions": (
+            "span",
+            "/models/span",
+            {"inputs": {"question": "who?", "context": LONG * 5000}, "parameters": {"top_k": 1000}},
+        ),
         "masks": ("fill", "/models/fill", {"inputs": "[MASK] " * 200, "parameters": {"top_k": 1000}}),
         "a scored text": ("fill", "/models/fill/pipeline/text-scoring", {"inputs": LONG * 60}),
-        "scored texts": ("fill", "/models/fill/pipeline/text-scoring", {"inputs": texts(256, 250), "parameters": {"tokens": True}}),
-        "feature extraction": ("sentiment", "/models/sentiment/pipeline/feature-extraction", {"inputs": texts(100, 2500)}),
-        "infer": ("sentiment", "/v2/models/sentiment/infer", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [256], "data": texts(256, 2500)}]}),
+        "scored texts": (
+            "fill",
+            "/models/fill/pipeline/text-scoring",
+            {"inputs": texts(256, 250), "parameters": {"tokens": True}},
+        ),
+        "feature extraction": (
+            "sentiment",
+            "/models/sentiment/pipeline/feature-extraction",
+            {"inputs": texts(100, 2500)},
+        ),
+        "infer": (
+            "sentiment",
+            "/v2/models/sentiment/infer",
+            {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [256], "data": texts(256, 2500)}]},
+        ),
         "explain": ("sentiment", "/explain/tokens", {"inputs": LONG * 200}),
         "numbers": ("sentiment", "/v1/embeddings", {"input": [0] * 480_000}),
         "empty lists": ("sentiment", "/predict", {"inputs": [[]] * 490_000}),
@@ -85,12 +122,17 @@ def kinds():
 
 def message(path, body, model):
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\n"
-            f"Content-Length: {len(data)}\r\n\r\n").encode() + data
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\n"
+        f"Content-Length: {len(data)}\r\n\r\n"
+    ).encode() + data
 
 
 def anonymous(server):
-    return int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon"))) / 1024
+    return (
+        int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon")))
+        / 1024
+    )
 
 
 class Hold:
@@ -108,7 +150,7 @@ class Hold:
     def push(self):
         for end in self.ends:
             with contextlib.suppress(OSError):
-                end[1] = end[1][(end[1] and end[0].send(end[1])) or 0:]
+                end[1] = end[1][(end[1] and end[0].send(end[1])) or 0 :]
         return any(end[1] for end in self.ends)
 
     def close(self):
@@ -159,7 +201,15 @@ def ask(server, data, address, seconds=120):
 def batches(server):
     """How many the short text's model computed, and their seconds."""
     page = ask(server, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", OTHER)[2].decode()
-    counts = [float((re.findall(rf'^deberta_batch_duration_seconds_{end}{{model="sentiment"}} (\S+)', page, re.MULTILINE) or ["0"])[0]) for end in ("count", "sum")]
+    counts = [
+        float(
+            (
+                re.findall(rf'^deberta_batch_duration_seconds_{end}{{model="sentiment"}} (\S+)', page, re.MULTILINE)
+                or ["0"]
+            )[0]
+        )
+        for end in ("count", "sum")
+    ]
     return counts[0], counts[1]
 
 
@@ -198,8 +248,11 @@ def latency(start, chosen):
         batch = max(0.0, spent - seconds - own) / theirs * 1000 if theirs > 0 else 0.0
         found = statistics.median(beside)
         worst, is_good = max(worst, found - idle), is_good and found - idle < max(PROMISED_MS, batch)
-        print(f"{name:26} idle {idle:6.1f} ms, beside it {found:7.1f}, worst {max(beside):7.1f}, a batch "
-              f"{batch:6.1f}, answers {statuses}", flush=True)
+        print(
+            f"{name:26} idle {idle:6.1f} ms, beside it {found:7.1f}, worst {max(beside):7.1f}, a batch "
+            f"{batch:6.1f}, answers {statuses}",
+            flush=True,
+        )
     server.stop(9)
     print(f"the most above idle: {worst:.1f} ms; promised: {PROMISED_MS}, or a batch")
     return is_good
@@ -215,10 +268,25 @@ def main():
     words = parser.parse_args()
     chosen = {name: kind for name, kind in kinds().items() if words.only is None or words.only in name}
     with tempfile.TemporaryDirectory() as folder:
-        made = {"score": make_model(pathlib.Path(folder) / "score", "sequence", labels=("LABEL_0",)), "span": make_model(pathlib.Path(folder) / "span", "span")}
-        models = words.model or [*(f"{name}=builtin:{name}" for name in BUILT_IN), *(f"{name}={path}" for name, path in made.items())]
-        start = lambda: Server(["--port", "0", "-q", *(word for model in models for word in ("-m", model))], pathlib.Path(folder) / "log")
-        good = [act() for wanted, act in ((words.memory, lambda: memory(start, chosen, words.seconds)), (words.latency, lambda: latency(start, chosen))) if wanted]
+        made = {
+            "score": make_model(pathlib.Path(folder) / "score", "sequence", labels=("LABEL_0",)),
+            "span": make_model(pathlib.Path(folder) / "span", "span"),
+        }
+        models = words.model or [
+            *(f"{name}=builtin:{name}" for name in BUILT_IN),
+            *(f"{name}={path}" for name, path in made.items()),
+        ]
+        start = lambda: Server(
+            ["--port", "0", "-q", *(word for model in models for word in ("-m", model))], pathlib.Path(folder) / "log"
+        )
+        good = [
+            act()
+            for wanted, act in (
+                (words.memory, lambda: memory(start, chosen, words.seconds)),
+                (words.latency, lambda: latency(start, chosen)),
+            )
+            if wanted
+        ]
     return 0 if all(good) else 1
 
 

@@ -4,6 +4,7 @@ leave, bodies that are none, and more connections than may be open. Every reques
 add up at the end, and the memory stays where it was.
 
 usage: soak.py [SECONDS]        (DEBERTA_BINARY names the program)"""
+
 import json
 import os
 import pathlib
@@ -18,7 +19,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from conftest import Server
 from models import make_model
 
-HOSTILE = [b"{", b"\xff" * 50, b'{"inputs": ' + b"[" * 40 + b"]" * 40 + b"}", b'{"inputs": NaN}', b'{"inputs": [' + b'"a",' * 5000 + b'"a"]}', b""]
+HOSTILE = [
+    b"{",
+    b"\xff" * 50,
+    b'{"inputs": ' + b"[" * 40 + b"]" * 40 + b"}",
+    b'{"inputs": NaN}',
+    b'{"inputs": [' + b'"a",' * 5000 + b'"a"]}',
+    b"",
+]
 
 
 class Soak:
@@ -48,10 +56,12 @@ class Soak:
 
     def leave(self, draw):
         body = json.dumps({"inputs": [["word " * 200] for _ in range(20)]}).encode()
-        whole = ("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+        whole = (
+            "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode() + body
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as one:
-            one.sendall(whole[:draw.randrange(len(whole))] if draw.random() < 0.5 else whole)
+            one.sendall(whole[: draw.randrange(len(whole))] if draw.random() < 0.5 else whole)
             time.sleep(draw.random() * 0.02)
         self.count("clients that left")
 
@@ -67,7 +77,13 @@ class Soak:
         time.sleep(draw.random() * 0.5)
 
     def memory(self):
-        return int(next(line.split()[1] for line in open(f"/proc/{self.server.process.pid}/status") if line.startswith("RssAnon")))
+        return int(
+            next(
+                line.split()[1]
+                for line in open(f"/proc/{self.server.process.pid}/status")
+                if line.startswith("RssAnon")
+            )
+        )
 
 
 def main():
@@ -98,11 +114,16 @@ def main():
                 values[name.split("{")[0]] += float(value)
         total, success, failure = (values[f"deberta_request_{name}total"] for name in ("", "success_", "failure_"))
         assert not soak.wrong, soak.wrong
-        assert total == success + failure and values["deberta_queue_requests"] == 0 and values["deberta_queue_tokens"] == 0, values
+        assert (
+            total == success + failure and values["deberta_queue_requests"] == 0 and values["deberta_queue_tokens"] == 0
+        ), values
         # before that the allocator still finds its size
         assert seconds < 300 or memory[-1] < 1.05 * memory[len(memory) // 4], memory
         server.stop()
-        print(", ".join(f"{count} {what}" for what, count in sorted(soak.counts.items())) + f"; {memory[len(memory) // 4] / 1024:.1f} MB after a quarter, {memory[-1] / 1024:.1f} MB at the end")
+        print(
+            ", ".join(f"{count} {what}" for what, count in sorted(soak.counts.items()))
+            + f"; {memory[len(memory) // 4] / 1024:.1f} MB after a quarter, {memory[-1] / 1024:.1f} MB at the end"
+        )
 
 
 if __name__ == "__main__":

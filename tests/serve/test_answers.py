@@ -1,4 +1,5 @@
 """Every task over HTTP: the answers are the program's, number for number."""
+
 import base64
 import json
 import os
@@ -26,11 +27,17 @@ def test_predict_has_the_scores_of_classify(server, deberta, models):
         assert labels(answer) == labels(whole)
         assert [a["score"] for a in answer] == sorted((a["score"] for a in answer), reverse=True)
     batch = server.post("/predict", {"inputs": [[text] for text in TEXTS]}, x_model="labels")
-    assert [labels(one) for one in batch] == [labels(one["labels"]) for one in deberta("classify", "-m", models["labels"], "--top-k", "3", *TEXTS)]
+    assert [labels(one) for one in batch] == [
+        labels(one["labels"]) for one in deberta("classify", "-m", models["labels"], "--top-k", "3", *TEXTS)
+    ]
     pair = server.post("/predict", {"inputs": TEXTS[:2]}, x_model="labels")
-    assert labels(pair) == labels(deberta("classify", "-m", models["labels"], "--top-k", "3", "--pair", *TEXTS[:2])[0]["labels"])
+    assert labels(pair) == labels(
+        deberta("classify", "-m", models["labels"], "--top-k", "3", "--pair", *TEXTS[:2])[0]["labels"]
+    )
     raw = server.post("/predict", {"inputs": TEXT, "raw_scores": True}, x_model="labels")
-    assert labels(raw) == labels(deberta("classify", "-m", models["labels"], "--top-k", "3", "--activation", "none", TEXT)[0]["labels"])
+    assert labels(raw) == labels(
+        deberta("classify", "-m", models["labels"], "--top-k", "3", "--activation", "none", TEXT)[0]["labels"]
+    )
 
 
 def test_scores_follow_the_problem_type(server, deberta, models):
@@ -44,13 +51,29 @@ def test_scores_follow_the_problem_type(server, deberta, models):
 def test_rerank_in_the_words_of_each_client(server, deberta, models):
     expected = deberta("rerank", "-m", models["score"], "which film", *TEXTS)[0]["results"]
     tei = server.post("/rerank", {"query": "which film", "texts": TEXTS, "return_text": True}, x_model="score")
-    assert [(r["index"], r["score"], r["text"]) for r in tei] == [(r["index"], r["score"], TEXTS[r["index"]]) for r in expected]
+    assert [(r["index"], r["score"], r["text"]) for r in tei] == [
+        (r["index"], r["score"], TEXTS[r["index"]]) for r in expected
+    ]
     for path in ("/v1/rerank", "/v2/rerank", "/v1/reranking", "/rerank"):
-        answer = server.post(path, {"model": "score", "query": "which film", "documents": [TEXTS[0], {"text": TEXTS[1]}, TEXTS[2]], "top_n": 2, "return_documents": True})
-        assert [(r["index"], r["relevance_score"], r["document"]["text"]) for r in answer["results"]] == [(r["index"], r["score"], TEXTS[r["index"]]) for r in expected[:2]]
+        answer = server.post(
+            path,
+            {
+                "model": "score",
+                "query": "which film",
+                "documents": [TEXTS[0], {"text": TEXTS[1]}, TEXTS[2]],
+                "top_n": 2,
+                "return_documents": True,
+            },
+        )
+        assert [(r["index"], r["relevance_score"], r["document"]["text"]) for r in answer["results"]] == [
+            (r["index"], r["score"], TEXTS[r["index"]]) for r in expected[:2]
+        ]
         assert answer["model"] == "score" and answer["usage"]["total_tokens"] > 0
     raw = server.post("/rerank", {"query": "which film", "texts": TEXTS, "raw_scores": True}, x_model="score")
-    assert [r["score"] for r in raw] == [r["score"] for r in deberta("rerank", "-m", models["score"], "--activation", "none", "which film", *TEXTS)[0]["results"]]
+    assert [r["score"] for r in raw] == [
+        r["score"]
+        for r in deberta("rerank", "-m", models["score"], "--activation", "none", "which film", *TEXTS)[0]["results"]
+    ]
 
 
 def test_vectors(server, deberta, models):
@@ -62,7 +85,9 @@ def test_vectors(server, deberta, models):
     tokens = deberta("embed", "-m", models["labels"], "--pooling", "none", *TEXTS)
     assert server.post("/embed_all", {"inputs": TEXTS}, x_model="labels") == [one["token_embeddings"] for one in tokens]
     cosines = server.post("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": TEXTS}}, x_model="labels")
-    assert cosines == [deberta("embed", "-m", models["labels"], "--similarity", TEXT, other)[0]["similarity"] for other in TEXTS]
+    assert cosines == [
+        deberta("embed", "-m", models["labels"], "--similarity", TEXT, other)[0]["similarity"] for other in TEXTS
+    ]
 
 
 def test_embeddings_as_openai_has_them(server, models):
@@ -72,10 +97,16 @@ def test_embeddings_as_openai_has_them(server, models):
         assert [one["embedding"] for one in answer["data"]] == normal
         assert [one["index"] for one in answer["data"]] == [0, 1, 2]
         assert answer["object"] == "list" and answer["usage"]["prompt_tokens"] == answer["usage"]["total_tokens"] > 0
-    packed = server.post("/v1/embeddings", {"model": "labels", "input": TEXTS[0], "encoding_format": "base64"})["data"][0]["embedding"]
-    assert list(struct.unpack("<16f", base64.b64decode(packed))) == [struct.unpack("<f", struct.pack("<f", x))[0] for x in normal[0]]
+    packed = server.post("/v1/embeddings", {"model": "labels", "input": TEXTS[0], "encoding_format": "base64"})["data"][
+        0
+    ]["embedding"]
+    assert list(struct.unpack("<16f", base64.b64decode(packed))) == [
+        struct.unpack("<f", struct.pack("<f", x))[0] for x in normal[0]
+    ]
     ids = [[one["id"] for one in text] for text in server.post("/tokenize", {"inputs": TEXTS}, x_model="labels")]
-    assert [one["embedding"] for one in server.post("/v1/embeddings", {"model": "labels", "input": ids})["data"]] == normal
+    assert [
+        one["embedding"] for one in server.post("/v1/embeddings", {"model": "labels", "input": ids})["data"]
+    ] == normal
     assert server.post("/v1/embeddings", {"model": "labels", "input": ids[0]})["data"][0]["embedding"] == normal[0]
     short = server.post("/v1/embeddings", {"model": "labels", "input": TEXTS, "dimensions": 5})["data"]
     for one in short:
@@ -87,7 +118,7 @@ def test_pieces_and_back(server, deberta, models):
     ids = [one["id"] for one in pieces]
     assert ids == deberta("tokenize", "-m", models["labels"], TEXT)[0]["ids"]
     assert pieces[0]["special"] and pieces[0]["start"] is None and not pieces[1]["special"]
-    assert TEXT[pieces[1]["start"]:pieces[1]["stop"]] == pieces[1]["text"]
+    assert TEXT[pieces[1]["start"] : pieces[1]["stop"]] == pieces[1]["text"]
     assert server.post("/decode", {"ids": ids}, x_model="labels") == [TEXT]
     assert server.post("/decode", {"ids": [ids, ids[:1]], "skip_special_tokens": False}, x_model="labels")[1] == "[CLS]"
     bare = server.post("/tokenize", {"inputs": TEXT, "add_special_tokens": False}, x_model="labels")[0]
@@ -100,16 +131,31 @@ def test_tasks_of_the_hub(server, deberta, models):
 
     whole = deberta("classify", "-m", models["labels"], "--top-k", "3", TEXT)[0]["labels"]
     assert task("text-classification", "labels", {"inputs": TEXT}) == [whole]
-    assert task("text-classification", "labels", {"inputs": TEXT, "parameters": {"top_k": 1, "shape": "pipeline"}}) == whole[:1]
+    assert (
+        task("text-classification", "labels", {"inputs": TEXT, "parameters": {"top_k": 1, "shape": "pipeline"}})
+        == whole[:1]
+    )
     entities = deberta("ner", "-m", models["token"], "--aggregate", "simple", TEXT)[0]["entities"]
     assert task("token-classification", "token", {"inputs": TEXT}) == entities
     pieces = deberta("ner", "-m", models["token"], "--aggregate", "none", "--ignore-labels", "", TEXT)[0]["entities"]
-    assert task("token-classification", "token", {"inputs": TEXT, "parameters": {"aggregation_strategy": "none", "ignore_labels": [], "shape": "pipeline"}}) == pieces
+    assert (
+        task(
+            "token-classification",
+            "token",
+            {"inputs": TEXT, "parameters": {"aggregation_strategy": "none", "ignore_labels": [], "shape": "pipeline"}},
+        )
+        == pieces
+    )
     question = {"question": "Who wrote it?", "context": "Mary Shelley wrote it in 1818 . It was her first novel ."}
     expected = deberta("qa", "-m", models["span"], question["question"], question["context"])[0]
-    assert task("question-answering", "span", {"inputs": question}) == {k: expected[k] for k in ("answer", "score", "start", "end")}
+    assert task("question-answering", "span", {"inputs": question}) == {
+        k: expected[k] for k in ("answer", "score", "start", "end")
+    }
     three = task("question-answering", "span", {"inputs": question, "parameters": {"top_k": 3}})
-    assert three == deberta("qa", "-m", models["span"], "--top-k", "3", question["question"], question["context"])[0]["answers"]
+    assert (
+        three
+        == deberta("qa", "-m", models["span"], "--top-k", "3", question["question"], question["context"])[0]["answers"]
+    )
     filled = task("fill-mask", "words", {"inputs": "a [MASK] film", "parameters": {"top_k": 2}})
     expected = deberta("fill", "-m", models["words"], "--top-k", "2", "a [MASK] film")[0]["masks"][0]["tokens"]
     assert filled == [{k: one[k] for k in ("score", "token", "token_str", "sequence")} for one in expected]
@@ -117,18 +163,35 @@ def test_tasks_of_the_hub(server, deberta, models):
     assert [len(one) for one in two] == [5, 5]
     assert task("text-scoring", "words", {"inputs": TEXT}) == deberta("score", "-m", models["words"], TEXT)[0]
     shown = {"inputs": TEXTS, "parameters": {"tokens": True, "offsets": "bytes"}}
-    assert task("text-scoring", "words", shown) == deberta("score", "-m", models["words"], "--tokens", "--offsets", "bytes", *TEXTS)
+    assert task("text-scoring", "words", shown) == deberta(
+        "score", "-m", models["words"], "--tokens", "--offsets", "bytes", *TEXTS
+    )
     candidates = deberta("zero-shot", "-m", models["nli"], "--labels", "sports,politics,films", TEXT)[0]
     parameters = {"candidate_labels": ["sports", "politics", "films"]}
-    assert task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters | {"shape": "pipeline"}}) == candidates
-    assert task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters}) == [{"label": n, "score": s} for n, s in zip(candidates["labels"], candidates["scores"])]
-    assert task("feature-extraction", "labels", {"inputs": TEXT, "normalize": False}) == [deberta("embed", "-m", models["labels"], TEXT)[0]["embedding"]]
+    assert (
+        task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters | {"shape": "pipeline"}})
+        == candidates
+    )
+    assert task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters}) == [
+        {"label": n, "score": s} for n, s in zip(candidates["labels"], candidates["scores"])
+    ]
+    assert task("feature-extraction", "labels", {"inputs": TEXT, "normalize": False}) == [
+        deberta("embed", "-m", models["labels"], TEXT)[0]["embedding"]
+    ]
     tokens = deberta("embed", "-m", models["labels"], "--pooling", "none", TEXT)[0]["token_embeddings"]
     assert task("feature-extraction", "labels", {"inputs": TEXT, "parameters": {"shape": "pipeline"}}) == [tokens]
-    assert task("sentence-similarity", "labels", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}) == pytest.approx([1])
-    assert task("replaced-token-detection", "replaced", {"inputs": TEXT}) == deberta("detect", "-m", models["replaced"], TEXT)[0]["tokens"]
+    assert task(
+        "sentence-similarity", "labels", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}
+    ) == pytest.approx([1])
+    assert (
+        task("replaced-token-detection", "replaced", {"inputs": TEXT})
+        == deberta("detect", "-m", models["replaced"], TEXT)[0]["tokens"]
+    )
     choices = {"context": "It rained all day .", "question": "What was the street?", "choices": ["wet", "dry"]}
-    assert task("multiple-choice", "score", {"inputs": choices}) == deberta("choose", "-m", models["score"], choices["context"], choices["question"], "wet", "dry")[0]
+    assert (
+        task("multiple-choice", "score", {"inputs": choices})
+        == deberta("choose", "-m", models["score"], choices["context"], choices["question"], "wet", "dry")[0]
+    )
     ranked = task("text-ranking", "score", {"inputs": {"query": "which film", "texts": TEXTS}})
     assert ranked == server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")
 
@@ -144,7 +207,9 @@ def test_a_scored_text_counts_as_its_masked_copies(serve, models):
     total = totals(server)
     assert total("deberta_batch_tokens_sum") == tokens * (tokens - 2) and total("deberta_batch_items_sum") == tokens - 2
     status, headers, answer = server.request("POST", path, {"inputs": "word " * 600})
-    assert status == 413 and "expected at most 64000 tokens in a request, got" in answer and "retry-after" not in headers, answer
+    assert (
+        status == 413 and "expected at most 64000 tokens in a request, got" in answer and "retry-after" not in headers
+    ), answer
     assert totals(server)("deberta_batch_items_sum") == tokens - 2  # nothing more was computed
     assert len(server.post(path, {"inputs": [text, "so"]})) == 2
 
@@ -152,13 +217,21 @@ def test_a_scored_text_counts_as_its_masked_copies(serve, models):
 def test_a_model_has_a_task_of_its_own(server, deberta, models):
     entities = deberta("ner", "-m", models["token"], TEXT)[0]["entities"]
     for path in ("/", "/invocations"):
-        assert server.post(path, {"inputs": TEXT}, x_model="labels") == server.post("/predict", {"inputs": TEXT}, x_model="labels")
+        assert server.post(path, {"inputs": TEXT}, x_model="labels") == server.post(
+            "/predict", {"inputs": TEXT}, x_model="labels"
+        )
         assert server.post(path, {"inputs": TEXT}, x_model="token") == entities
         assert server.post(path, {"inputs": TEXT, "parameters": {}}, x_model="token") == entities
         simple = {"aggregation_strategy": "simple"}
-        assert server.post(path, {"inputs": TEXT, "parameters": simple}, x_model="token") == server.post("/models/token", {"inputs": TEXT})
-        assert server.post(path, {"query": "a", "texts": TEXTS}, x_model="score") == server.post("/rerank", {"query": "a", "texts": TEXTS}, x_model="score")
-    assert server.post("/", {"inputs": TEXT, "parameters": {}}, x_model="labels") == server.post("/models/labels/pipeline/text-classification", {"inputs": TEXT})
+        assert server.post(path, {"inputs": TEXT, "parameters": simple}, x_model="token") == server.post(
+            "/models/token", {"inputs": TEXT}
+        )
+        assert server.post(path, {"query": "a", "texts": TEXTS}, x_model="score") == server.post(
+            "/rerank", {"query": "a", "texts": TEXTS}, x_model="score"
+        )
+    assert server.post("/", {"inputs": TEXT, "parameters": {}}, x_model="labels") == server.post(
+        "/models/labels/pipeline/text-classification", {"inputs": TEXT}
+    )
 
 
 def test_answers_of_many_clients_at_once_are_those_of_one(server, models):
@@ -166,18 +239,26 @@ def test_answers_of_many_clients_at_once_are_those_of_one(server, models):
     alone = {text: server.post("/predict", {"inputs": text}, x_model="labels") for text in texts}
     with ThreadPoolExecutor(32) as executor:
         for _ in range(3):
-            for text, answer in zip(texts, executor.map(lambda text: server.post("/predict", {"inputs": text}, x_model="labels"), texts)):
+            for text, answer in zip(
+                texts, executor.map(lambda text: server.post("/predict", {"inputs": text}, x_model="labels"), texts)
+            ):
                 assert answer == alone[text]
 
 
 def test_what_the_server_says_of_itself(server, models):
     info = json.loads(server.request("GET", "/info")[2])
     assert {one["name"] for one in info["models"]} == set(models) and info["max_client_batch_size"] == 256
-    assert info["models"][0]["model_type"] == {"classifier": {"id2label": {"0": "negative", "1": "neutral", "2": "positive"},
-                                                              "label2id": {"negative": 0, "neutral": 1, "positive": 2}}}
+    assert info["models"][0]["model_type"] == {
+        "classifier": {
+            "id2label": {"0": "negative", "1": "neutral", "2": "positive"},
+            "label2id": {"negative": 0, "neutral": 1, "positive": 2},
+        }
+    }
     listed = json.loads(server.request("GET", "/v1/models")[2])
     assert {one["id"] for one in listed["data"]} == set(models)
-    status, headers, _ = server.request("POST", "/predict", {"inputs": TEXT, "priority": 3}, {"x-model": "labels", "x-request-id": "mine-1"})
+    status, headers, _ = server.request(
+        "POST", "/predict", {"inputs": TEXT, "priority": 3}, {"x-model": "labels", "x-request-id": "mine-1"}
+    )
     assert status == 200 and headers["x-request-id"] == "mine-1" and headers["x-ignored-fields"] == "priority"
     assert headers["x-compute-type"] == info["device"] and int(headers["x-compute-tokens"]) > 3
     status, headers, body = server.request("HEAD", "/health")
@@ -188,15 +269,22 @@ def test_what_the_server_says_of_itself(server, models):
 def totals(server):
     """total(name, **labels): the sum of a metric's samples, as prometheus_client reads them."""
     families = list(text_string_to_metric_families(server.request("GET", "/metrics")[2]))
-    return lambda name, **labels: sum(s.value for family in families for s in family.samples if s.name == name and all(s.labels.get(k) == v for k, v in labels.items()))
+    return lambda name, **labels: sum(
+        s.value
+        for family in families
+        for s in family.samples
+        if s.name == name and all(s.labels.get(k) == v for k, v in labels.items())
+    )
 
 
 def test_the_sums_of_the_metrics_hold(serve, models):
     server = serve("-m", models["labels"])
     with ThreadPoolExecutor(8) as executor:
+
         def ask(i):
             bodies = [{"inputs": TEXT}, {"inputs": [[t] for t in TEXTS]}, {"inputs": 7}, b"not json", {"inputs": []}]
             return server.request("POST", "/predict", bodies[i % 5])[0]
+
         statuses = list(executor.map(ask, range(500)))
     total = totals(server)
     assert total("deberta_request_total", route="/predict") == 500
@@ -207,24 +295,48 @@ def test_the_sums_of_the_metrics_hold(serve, models):
     assert total("deberta_batch_items_sum") == 100 + 3 * 100
 
 
-MIXED = [("/predict", "labels", {"inputs": TEXT}), ("/predict", "many", {"inputs": [[t] for t in TEXTS]}), ("/rerank", "score", {"query": TEXT, "texts": TEXTS}),
-         ("/embed", "words", {"inputs": TEXTS}), ("/models/words", "words", {"inputs": "a [MASK] film"}), ("/models/token", "token", {"inputs": TEXT}),
-         ("/v1/embeddings", "labels", {"model": "labels", "input": TEXT}), ("/v2/models/labels/infer", "labels", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": [TEXT]}]}),
-         ("/tokenize", "labels", {"inputs": TEXT}), ("/info", None, None), ("/health", None, None), ("/nothing", None, {}), ("/predict", "none", {"inputs": TEXT}),
-         ("/predict", "labels", {"inputs": 7}), ("/predict", "labels", b"not json"), ("/predict", "labels", {"inputs": [["a"]] * 300}), ("/rerank", "labels", {"query": TEXT, "texts": TEXTS}),
-         ("/predict", "labels", None)]
+MIXED = [
+    ("/predict", "labels", {"inputs": TEXT}),
+    ("/predict", "many", {"inputs": [[t] for t in TEXTS]}),
+    ("/rerank", "score", {"query": TEXT, "texts": TEXTS}),
+    ("/embed", "words", {"inputs": TEXTS}),
+    ("/models/words", "words", {"inputs": "a [MASK] film"}),
+    ("/models/token", "token", {"inputs": TEXT}),
+    ("/v1/embeddings", "labels", {"model": "labels", "input": TEXT}),
+    (
+        "/v2/models/labels/infer",
+        "labels",
+        {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": [TEXT]}]},
+    ),
+    ("/tokenize", "labels", {"inputs": TEXT}),
+    ("/info", None, None),
+    ("/health", None, None),
+    ("/nothing", None, {}),
+    ("/predict", "none", {"inputs": TEXT}),
+    ("/predict", "labels", {"inputs": 7}),
+    ("/predict", "labels", b"not json"),
+    ("/predict", "labels", {"inputs": [["a"]] * 300}),
+    ("/rerank", "labels", {"query": TEXT, "texts": TEXTS}),
+    ("/predict", "labels", None),
+]
 
 
 def test_every_request_is_counted_once_as_a_success_or_a_failure(serve, models):
     """MIXED_REQUESTS of them, in no order; `tools/long_checks serving` asks 10,000."""
     count = int(os.environ.get("MIXED_REQUESTS", "200" if SANITIZED else "1000"))
-    server = serve(*(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")), "--metrics-names", "tei")
+    server = serve(
+        *(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")), "--metrics-names", "tei"
+    )
     draw = random.Random(count)
     asked = [draw.choice(MIXED) for _ in range(count)]
     with ThreadPoolExecutor(8) as executor:
+
         def ask(one):
             path, model, body = one
-            return path, server.request("GET" if body is None else "POST", path, body, {"x-model": model} if model else {})[0]
+            return path, server.request(
+                "GET" if body is None else "POST", path, body, {"x-model": model} if model else {}
+            )[0]
+
         told = list(executor.map(ask, asked))
     total = totals(server)
     for status in {status for _, status in told}:

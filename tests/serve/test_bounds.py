@@ -1,4 +1,5 @@
 """What one client may have of the server's memory, and that others have theirs."""
+
 import contextlib
 import json
 import re
@@ -20,13 +21,24 @@ WIDE = "\ufdfa"  # one character of three bytes, 33 once it is normalized
 def part_of_a_body(server, address="127.0.0.1", head=""):
     """A connection that says how long its body is, and does not send it."""
     one = socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS, source_address=(address, 0))
-    one.sendall(("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                 f"Content-Length: {len(BODY)}\r\n{head}\r\n").encode() + b"{")
+    one.sendall(
+        (
+            "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(BODY)}\r\n{head}\r\n"
+        ).encode()
+        + b"{"
+    )
     return one
 
 
 def held(server):
-    return float(next(line.split()[1] for line in server.request("GET", "/metrics")[2].splitlines() if line.startswith("deberta_requests_memory_bytes ")))
+    return float(
+        next(
+            line.split()[1]
+            for line in server.request("GET", "/metrics")[2].splitlines()
+            if line.startswith("deberta_requests_memory_bytes ")
+        )
+    )
 
 
 def is_refused(one):
@@ -67,8 +79,10 @@ def test_a_body_without_a_length_takes_room_as_it_comes(serve, models):
             stack.enter_context(part_of_a_body(server))
         wait_for(lambda: held(server) >= 3 * len(BODY))
         one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                    b"Transfer-Encoding: chunked\r\n\r\n")
+        one.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             for _ in range(10):
                 one.sendall(b"7800\r\n" + b"x" * 0x7800 + b"\r\n")
@@ -109,7 +123,10 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     server = serve("-m", models["labels"], "--max-client-bytes", "5MiB", *PATIENT)
     many = message("/predict", {"inputs": [["word " * 400] for _ in range(50)]}, "labels")  # 1.3 MB once it is read
     with contextlib.ExitStack() as stack:
-        asking = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)) for _ in range(16)]
+        asking = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+            for _ in range(16)
+        ]
         for one in asking:
             one.sendall(many.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
         assert {read_all(one)[:12] for one in asking} == {b"HTTP/1.1 200"}
@@ -120,17 +137,25 @@ MANY = {"inputs": [["word " * 400] for _ in range(35)]}  # a large body, and a l
 
 
 def answered_in_order(server, asked):
-    """Sends each (path, model, headers) of `asked` with a large body, in their order. The answers by the order of their lines in the log."""
+    """Sends each (path, model, headers) of `asked` with a large body, in their order.
+
+    Returns (number, answer) of each, in the order of their lines in the log."""
     with contextlib.ExitStack() as stack:
         connections = []
         for i, (path, model, headers) in enumerate(asked):
             one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-            one.sendall(message(path, MANY, model).replace(b"\r\n\r\n", f"\r\nConnection: close\r\nX-Request-Id: {i}\r\n{headers}\r\n".encode(), 1))
+            one.sendall(
+                message(path, MANY, model).replace(
+                    b"\r\n\r\n", f"\r\nConnection: close\r\nX-Request-Id: {i}\r\n{headers}\r\n".encode(), 1
+                )
+            )
             connections.append(one)
         answers = [read_all(one) for one in connections]
     assert {answer[:12] for answer in answers} == {b"HTTP/1.1 200"}
     wait_for(lambda: len(lines_of(server.log)) >= len(asked))
-    return [(int(line["id"]), answers[int(line["id"])].decode()) for line in lines_of(server.log) if line["id"].isdigit()]
+    return [
+        (int(line["id"]), answers[int(line["id"])].decode()) for line in lines_of(server.log) if line["id"].isdigit()
+    ]
 
 
 def test_large_bodies_for_another_model_do_not_wait(serve, models):
@@ -149,7 +174,9 @@ def test_large_bodies_of_a_higher_priority_do_not_wait(serve, models):
 def test_the_wait_of_a_large_body_is_time_in_the_queue(serve, models):
     server = serve("-m", models["labels"], "--log-format", "json", *PATIENT)
     _, last = answered_in_order(server, [("/predict", "", "")] * 8)[-1]
-    queue, tokenization, total = (int(re.search(rf"x-{name}-time: (\d+)", last)[1]) for name in ("queue", "tokenization", "total"))
+    queue, tokenization, total = (
+        int(re.search(rf"x-{name}-time: (\d+)", last)[1]) for name in ("queue", "tokenization", "total")
+    )
     assert queue > total / 2 and tokenization < total / 2, last[:1000]
 
 
@@ -162,8 +189,20 @@ def test_a_refused_request_has_given_everything_back_before_its_answer(serve, mo
 
 
 def test_what_never_has_room_is_too_large(serve, models):
-    server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", "--max-client-bytes", "1MiB", "--max-body", "1MiB", *PATIENT)
-    status, headers, answer = server.request("POST", "/tokenize", {"inputs": ["word " * 2000] * 90}, {"x-model": "labels"})
+    server = serve(
+        "-m",
+        f"labels={models['labels']}",
+        "-m",
+        f"token={models['token']}",
+        "--max-client-bytes",
+        "1MiB",
+        "--max-body",
+        "1MiB",
+        *PATIENT,
+    )
+    status, headers, answer = server.request(
+        "POST", "/tokenize", {"inputs": ["word " * 2000] * 90}, {"x-model": "labels"}
+    )
     assert status in (413, 422) and "retry-after" not in headers, answer
     status, _, answer = server.request("POST", "/embed_all", {"inputs": ["word " * 400] * 100}, {"x-model": "labels"})
     assert status in (413, 422) and "at most" in answer, answer
@@ -186,7 +225,9 @@ def test_what_a_text_shows_in_the_explorer_is_bounded(serve, models):
 
 def test_a_model_without_layers_has_nothing_to_explain(serve, models, tmp_path):
     folder = shutil.copytree(models["labels"], tmp_path / "flat")
-    tensors = {name: array for name, array in read_safetensors(folder / "model.safetensors").items() if ".layer." not in name}
+    tensors = {
+        name: array for name, array in read_safetensors(folder / "model.safetensors").items() if ".layer." not in name
+    }
     write_safetensors(folder / "model.safetensors", tensors)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 0}))
@@ -197,14 +238,31 @@ def test_a_model_without_layers_has_nothing_to_explain(serve, models, tmp_path):
     assert server.request("GET", "/health")[0] == 200
 
 
-@pytest.mark.parametrize("words, named", [(("--max-body", "40MiB"), "--max-client-bytes"), (("--max-client-bytes", "2GiB"), "--memory-limit")])
+@pytest.mark.parametrize(
+    "words, named",
+    [(("--max-body", "40MiB"), "--max-client-bytes"), (("--max-client-bytes", "2GiB"), "--memory-limit")],
+)
 def test_a_limit_that_another_makes_useless_is_refused(models, words, named):
     import subprocess
-    done = subprocess.run([BINARY, "serve", "-m", str(models["labels"]), "--port", "0", *words], capture_output=True, text=True, env=clean_environment(), timeout=SECONDS)
+
+    done = subprocess.run(
+        [BINARY, "serve", "-m", str(models["labels"]), "--port", "0", *words],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        timeout=SECONDS,
+    )
     assert done.returncode == 2 and words[0] in done.stderr and f"raise {named}" in done.stderr
 
 
-@pytest.mark.parametrize("path, make", [("/predict", lambda text: {"inputs": text, "truncate": True}), ("/tokenize", lambda text: {"inputs": text}), ("/models/token", lambda text: {"inputs": text})])
+@pytest.mark.parametrize(
+    "path, make",
+    [
+        ("/predict", lambda text: {"inputs": text, "truncate": True}),
+        ("/tokenize", lambda text: {"inputs": text}),
+        ("/models/token", lambda text: {"inputs": text}),
+    ],
+)
 def test_few_characters_that_become_many(serve, models, path, make):
     """Half a megabyte of a character that is 33 bytes once it is normalized: refused before it takes hundreds of
     megabytes."""
@@ -227,7 +285,9 @@ def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serv
             answer = read_all(stack.enter_context(part_of_a_body(server, head=head)))
             assert answer.startswith(b"HTTP/1.1 503 ") and b"too_many_connections" in answer
             if words:
-                assert is_refused(stack.enter_context(part_of_a_body(server, head="X-Forwarded-For: 10.0.0.2\r\n"))) == b""
+                assert (
+                    is_refused(stack.enter_context(part_of_a_body(server, head="X-Forwarded-For: 10.0.0.2\r\n"))) == b""
+                )
     path = str(tmp_path / "socket")
     serve("-m", models["labels"], "--max-connections-per-address", "1", "--uds", path)
     with contextlib.ExitStack() as stack:
@@ -235,8 +295,12 @@ def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serv
         for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
             one = stack.enter_context(socket.socket(socket.AF_UNIX))
             one.connect(path)
-            one.sendall((f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address}\r\n"
-                         "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n").encode())
+            one.sendall(
+                (
+                    f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address}\r\n"
+                    "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+                ).encode()
+            )
             time.sleep(0.05)
             ends.append(one)
         assert is_refused(ends[0]) == b"" and b" 503 " in is_refused(ends[1]) and is_refused(ends[2]) == b""

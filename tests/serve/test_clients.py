@@ -1,4 +1,5 @@
 """The clients that people have, against the running server; their answers are the program's."""
+
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ TEXTS = ["a fine film", "one that I would never see again", "so so"]
 
 def test_openai(server):
     import openai
+
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
     expected = server.post("/embed", {"inputs": TEXTS}, x_model="labels")
     for more in ({}, {"encoding_format": "float"}, {"encoding_format": "base64"}):
@@ -33,8 +35,15 @@ def test_openai(server):
 
 def test_cohere(server):
     import cohere
-    expected = [(r["index"], r["score"]) for r in server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")]
-    for client in (cohere.Client(api_key="none", base_url=server.url), cohere.ClientV2(api_key="none", base_url=server.url)):
+
+    expected = [
+        (r["index"], r["score"])
+        for r in server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")
+    ]
+    for client in (
+        cohere.Client(api_key="none", base_url=server.url),
+        cohere.ClientV2(api_key="none", base_url=server.url),
+    ):
         answer = client.rerank(model="score", query="which film", documents=TEXTS)
         assert [(r.index, r.relevance_score) for r in answer.results] == expected
         assert len(client.rerank(model="score", query="which film", documents=TEXTS, top_n=1).results) == 1
@@ -54,12 +63,16 @@ def newer_clients():
 
 def ask(script, path, *words):
     """What a script prints whose packages are first those of the folder `path`."""
-    asked = subprocess.run([sys.executable, script, *words], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+    asked = subprocess.run(
+        [sys.executable, script, *words], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
     assert asked.returncode == 0, asked.stderr
     return json.loads(asked.stdout)
 
 
-@pytest.mark.skipif(os.environ.get("DEBERTA_LONG") != "1", reason="installs 200 packages: tools/long_checks clients runs it")
+@pytest.mark.skipif(
+    os.environ.get("DEBERTA_LONG") != "1", reason="installs 200 packages: tools/long_checks clients runs it"
+)
 def test_litellm_and_llama_index(serve, models):
     server = serve("-m", models["score"])
     answers = ask(RERANKERS, installed(RERANKING), server.url, "which film", json.dumps(TEXTS))
@@ -76,11 +89,15 @@ def test_huggingface_hub(server, newer_clients, is_newer):
     answers = ask(HUB, newer_clients if is_newer else "", server.url, TEXT, json.dumps(question), json.dumps(TEXTS))
     assert answers.pop("version") == ("2.4.0" if is_newer else huggingface_hub.__version__)
     candidates = {"inputs": TEXT, "parameters": {"candidate_labels": ["sports", "films"]}}
-    assert answers == {"text_classification": server.post("/models/labels", {"inputs": TEXT})[0],
-                       "token_classification": server.post("/models/token", {"inputs": TEXT}),
-                       "question_answering": server.post("/models/span", {"inputs": question}),
-                       "three_answers": server.post("/models/span", {"inputs": question, "parameters": {"top_k": 3}}),
-                       "fill_mask": server.post("/models/words", {"inputs": "a [MASK] film"}),
-                       "zero_shot_classification": server.post("/models/nli/pipeline/zero-shot-classification", candidates),
-                       "feature_extraction": pytest.approx(server.post("/embed", {"inputs": TEXT}, x_model="labels")[0], rel=1e-6),
-                       "sentence_similarity": server.post("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": TEXTS}}, x_model="labels")}
+    assert answers == {
+        "text_classification": server.post("/models/labels", {"inputs": TEXT})[0],
+        "token_classification": server.post("/models/token", {"inputs": TEXT}),
+        "question_answering": server.post("/models/span", {"inputs": question}),
+        "three_answers": server.post("/models/span", {"inputs": question, "parameters": {"top_k": 3}}),
+        "fill_mask": server.post("/models/words", {"inputs": "a [MASK] film"}),
+        "zero_shot_classification": server.post("/models/nli/pipeline/zero-shot-classification", candidates),
+        "feature_extraction": pytest.approx(server.post("/embed", {"inputs": TEXT}, x_model="labels")[0], rel=1e-6),
+        "sentence_similarity": server.post(
+            "/similarity", {"inputs": {"source_sentence": TEXT, "sentences": TEXTS}}, x_model="labels"
+        ),
+    }

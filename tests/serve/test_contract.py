@@ -1,5 +1,6 @@
 """The OpenAPI document and the server: every route and status of the document has a request that produces it, and
 nothing else comes back."""
+
 import concurrent.futures
 import contextlib
 import hashlib
@@ -36,7 +37,11 @@ def statuses(path, method):
 
 def routes_with(status, is_admin=None):
     """is_admin: only those of --admin, or only the others."""
-    return [(method, path) for method, path in ROUTES if status in statuses(path, method) and is_admin in (None, "/admin/" in path)]
+    return [
+        (method, path)
+        for method, path in ROUTES
+        if status in statuses(path, method) and is_admin in (None, "/admin/" in path)
+    ]
 
 
 def model_of(path):
@@ -44,17 +49,31 @@ def model_of(path):
 
 
 def target(path, model):
-    return path.replace("{model}", model).replace("{task}", "zero-shot-classification").replace("{file}", path.split("/")[1] + ".js")
+    return (
+        path.replace("{model}", model)
+        .replace("{task}", "zero-shot-classification")
+        .replace("{file}", path.split("/")[1] + ".js")
+    )
 
 
 def query(server, path):
     """What the explorer's routes want behind their path, for a text that was just explained."""
-    wanted = {"/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16", "/explain/heads": "", "/explain/thumbnails": "&size=4"}
-    return f"?id={server.post('/explain/tokens', {'text': 'a fine film'}, x_model='labels')['explain_id']}{wanted[path]}" if path in wanted else ""
+    wanted = {
+        "/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16",
+        "/explain/heads": "",
+        "/explain/thumbnails": "&size=4",
+    }
+    return (
+        f"?id={server.post('/explain/tokens', {'text': 'a fine film'}, x_model='labels')['explain_id']}{wanted[path]}"
+        if path in wanted
+        else ""
+    )
 
 
 def body_of(method, path):
-    return operation(method, path)["requestBody"]["content"]["application/json"]["example"] if method == "POST" else None
+    return (
+        operation(method, path)["requestBody"]["content"]["application/json"]["example"] if method == "POST" else None
+    )
 
 
 def ask(server, method, path, status, model=None, body=None, headers=None, more=""):
@@ -90,12 +109,27 @@ def test_bodies_that_are_not_as_they_should_be(server):
     for method, path in routes_with(422):
         if method == "GET":
             right = query(server, path)
-            for wrong in ([right.replace("layer=1", "layer=99"), right.replace("head=0", "head=-1"), right.replace("c2c", "all"), right.replace("f16", "f32"), right.replace("&layer=1", "")] if "terms" in path else
-                          [right.replace("size=4", "size=0")]):
+            for wrong in (
+                [
+                    right.replace("layer=1", "layer=99"),
+                    right.replace("head=0", "head=-1"),
+                    right.replace("c2c", "all"),
+                    right.replace("f16", "f32"),
+                    right.replace("&layer=1", ""),
+                ]
+                if "terms" in path
+                else [right.replace("size=4", "size=0")]
+            ):
                 ask(server, method, path, 422, more=wrong)
             continue
         # Loading and unloading take nothing from the body.
-        ask(server, method, path, 422, body=[] if "/admin/" in path else {} if "infer" in path else {"inputs": 5, "query": 5})
+        ask(
+            server,
+            method,
+            path,
+            422,
+            body=[] if "/admin/" in path else {} if "infer" in path else {"inputs": 5, "query": 5},
+        )
         ask(server, method, path, 400, body=b"{")
         ask(server, method, path, 415, headers={"content-type": "text/plain"})
         ask(server, method, path, 413, headers={"content-length": "99999999"}, body=b"")
@@ -131,10 +165,22 @@ def test_a_key(serve, models):
 
 def test_keys_that_open_something_else(serve, models, tmp_path):
     keys = tmp_path / "keys"
-    keys.write_text("# a key for figures, and one for answers\n\n" + "".join(f"{name}:{scope}:{hashlib.sha256(name.encode()).hexdigest()}\n" for name, scope in (("figures", "metrics"), ("answers", "infer,priority"))))
+    keys.write_text(
+        "# a key for figures, and one for answers\n\n"
+        + "".join(
+            f"{name}:{scope}:{hashlib.sha256(name.encode()).hexdigest()}\n"
+            for name, scope in (("figures", "metrics"), ("answers", "infer,priority"))
+        )
+    )
     server = serve("-m", models["labels"], "--admin", "--api-key-file", keys)
     for method, path in routes_with(401):
-        ask(server, method, path, 403, headers={"authorization": "Bearer answers" if path == "/metrics" else "Bearer figures"})
+        ask(
+            server,
+            method,
+            path,
+            403,
+            headers={"authorization": "Bearer answers" if path == "/metrics" else "Bearer figures"},
+        )
     assert server.request("GET", "/metrics", headers={"authorization": "Bearer figures"})[0] == 200
     assert server.post("/predict", {"inputs": "a"}, authorization="Bearer answers", x_priority="high")
     assert server.request("POST", "/admin/models/labels/reload", {}, {"authorization": "Bearer answers"})[0] == 403
@@ -161,7 +207,13 @@ def raw(server, method, path, lines, wait=SECONDS):
     answer = server.raw(head, wait)
     top, _, body = answer.partition(b"\r\n\r\n")
     first, *rest = top.decode().split("\r\n")
-    contract.check(method, target(path, "labels"), int(first.split()[1]), {k.lower(): v for k, v in (line.split(": ", 1) for line in rest)}, body)
+    contract.check(
+        method,
+        target(path, "labels"),
+        int(first.split()[1]),
+        {k.lower(): v for k, v in (line.split(": ", 1) for line in rest)},
+        body,
+    )
     return int(first.split()[1])
 
 
@@ -176,20 +228,32 @@ def test_slow_heads(server):
 
 
 def test_a_busy_server(serve, models):
-    server = serve("-m", f"labels={models['labels']}", "-m", f"score={models['score']}", "-m", f"nli={models['nli']}", "--max-concurrent-requests", "1")
+    server = serve(
+        "-m",
+        f"labels={models['labels']}",
+        "-m",
+        f"score={models['score']}",
+        "-m",
+        f"nli={models['nli']}",
+        "--max-concurrent-requests",
+        "1",
+    )
     busy, done = threading.Event(), threading.Event()
 
     def keep_busy():
         while not done.is_set():
             server.request("POST", "/predict", SLOW, {"x-model": "labels"})
             busy.set()
+
     thread = threading.Thread(target=keep_busy)
     thread.start()
     try:
         for method, path in routes_with(429):
             end = time.monotonic() + SECONDS
             while True:  # it may come between two others
-                got, headers, _ = server.request(method, target(path, model_of(path)), body_of(method, path), {"x-model": model_of(path)})
+                got, headers, _ = server.request(
+                    method, target(path, model_of(path)), body_of(method, path), {"x-model": model_of(path)}
+                )
                 if got == 429:
                     break
                 assert got == 200 and time.monotonic() < end
@@ -240,7 +304,10 @@ def test_a_server_that_ends(serve, models):
     """Whoever has a connection is told, whatever he asks for but figures. Nothing shows that a server has read half a
     head, or that it has begun to end: a busy machine may need longer for either."""
     for pause in (0.2, 2, 20):
-        if all(answer.startswith(b"HTTP/1.1 503") for answer in told_at_the_end(serve("-m", models["labels"], "--drain-s", "120"), pause)):
+        if all(
+            answer.startswith(b"HTTP/1.1 503")
+            for answer in told_at_the_end(serve("-m", models["labels"], "--drain-s", "120"), pause)
+        ):
             return
     pytest.fail("a connection was not told that the server ends")
 
@@ -250,7 +317,12 @@ def told_at_the_end(server, pause):
     keep = "Connection: keep-alive"
     asked = [("GET", "/health"), ("GET", "/v2/health/ready"), ("POST", "/predict")]
     with contextlib.ExitStack() as stack:
-        ones = [stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))) for _ in asked]
+        ones = [
+            stack.enter_context(
+                contextlib.closing(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+            )
+            for _ in asked
+        ]
         for one in ones:  # halfway through a head
             one.sendall(f"GET /info HTTP/1.1\r\nHost: localhost\r\n{keep}\r\n\r\n".encode())
             assert one.recv(65536).startswith(b"HTTP/1.1 200")
@@ -285,9 +357,32 @@ def test_schemathesis_finds_nothing(server, tmp_path):
     no answer of another form."""
     examples = os.environ.get("DEBERTA_SCHEMATHESIS_EXAMPLES", "12")
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
-    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", "--request-timeout", "20", "--exclude-path-regex", "^/admin", "--header", "x-model: labels", "--max-examples", examples, "--seed", "1",
-               "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance", "--no-color", "--phases", "examples,coverage,fuzzing",
-               "--generation-database", "none", "--suppress-health-check", "all"]
+    command = [
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "run",
+        f"{server.url}/openapi.json",
+        "--request-timeout",
+        "20",
+        "--exclude-path-regex",
+        "^/admin",
+        "--header",
+        "x-model: labels",
+        "--max-examples",
+        examples,
+        "--seed",
+        "1",
+        "--checks",
+        "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+        "--no-color",
+        "--phases",
+        "examples,coverage,fuzzing",
+        "--generation-database",
+        "none",
+        "--suppress-health-check",
+        "all",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert server.post("/predict", {"inputs": "a"}, x_model="labels")

@@ -1,5 +1,6 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
 other machine."""
+
 import subprocess
 import time
 from urllib.parse import parse_qsl, urlencode
@@ -36,7 +37,11 @@ class Page:
     def wait(self, seconds=SECONDS):
         """Until the view is drawn; returns the status line."""
         end = time.monotonic() + seconds
-        while self.at("#status").text == "…" or not self.all("#model option") or not self.at("[role=tabpanel]:not([hidden])").text + self.at("#status").text:
+        while (
+            self.at("#status").text == "…"
+            or not self.all("#model option")
+            or not self.at("[role=tabpanel]:not([hidden])").text + self.at("#status").text
+        ):
             assert time.monotonic() < end, self.at("body").text
             time.sleep(0.02)
         return self.at("#status").text
@@ -54,23 +59,33 @@ class Page:
 
     def pixels(self):
         """A sum over the canvas that another picture does not have."""
-        return self.driver.execute_script("const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, "
-                                          "c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;")
+        return self.driver.execute_script(
+            "const c = document.getElementById('matrix'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+            "c.height).data; let s = 0; for (let i = 0; i < d.length; ++i) s = (s * 31 + d[i]) % 1e9; return s;"
+        )
 
 
 @pytest.fixture
 def page(driver, server):
     made = Page(driver, server.url)
     yield made
-    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == [], "the console has an error: what the page's policy forbids is one"
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == [], (
+        "the console has an error: what the page's policy forbids is one"
+    )
     asked = driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
     assert asked == [] or all(name.startswith((server.url, "data:", "blob:")) for name in asked)
 
 
 def test_every_task_has_its_view(page):
-    for model, text, second, shown in (("labels", "a fine film", "", "positive"), ("nli", "a man plays", "a man sleeps", "entailment"), ("words", "a [MASK] film", "", "[MASK] 1"),
-                                       ("token", "Ada was born in London .", "", "entity"), ("replaced", "the capital of France is bread", "", "Orange"),
-                                       ("span", "Who wrote it?", "Mary Shelley wrote it .", "answer"), ("score", "which film", "a fine film", "LABEL_0")):
+    for model, text, second, shown in (
+        ("labels", "a fine film", "", "positive"),
+        ("nli", "a man plays", "a man sleeps", "entailment"),
+        ("words", "a [MASK] film", "", "[MASK] 1"),
+        ("token", "Ada was born in London .", "", "entity"),
+        ("replaced", "the capital of France is bread", "", "Orange"),
+        ("span", "Who wrote it?", "Mary Shelley wrote it .", "answer"),
+        ("score", "which film", "a fine film", "LABEL_0"),
+    ):
         page.open(model=model, text=text, second=second, view="task")
         assert shown in page.at("#view-task").text, (model, page.at("body").text)
 
@@ -128,12 +143,19 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     assert len(rows) == len(about["tokens"]) == len(rows[0])
     assert files["svg"].read_text().count("<rect") == len(rows) ** 2
     assert files["png"].read_bytes().startswith(b"\x89PNG")
-    ids = numpy.array([[token["id"] for token in server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")[0]]], numpy.int32)
+    ids = numpy.array(
+        [[token["id"] for token in server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")[0]]],
+        numpy.int32,
+    )
     write_safetensors(tmp_path / "in", {"input_ids": ids})
-    subprocess.run([BINARY, "forward", "-m", models["labels"], "--ids", tmp_path / "in", "--scores", "-o", tmp_path / "out"], check=True, env=clean_environment())
+    subprocess.run(
+        [BINARY, "forward", "-m", models["labels"], "--ids", tmp_path / "in", "--scores", "-o", tmp_path / "out"],
+        check=True,
+        env=clean_environment(),
+    )
     terms = read_safetensors(tmp_path / "out")
     expected = sum(terms[f"layer.2.{name}"][0, 1] for name in ("c2c", "c2p", "p2c"))
-    assert numpy.abs(numpy.array(rows, float) - expected).max() < 2 ** -10 * numpy.abs(expected).max()  # half precision
+    assert numpy.abs(numpy.array(rows, float) - expected).max() < 2**-10 * numpy.abs(expected).max()  # half precision
 
 
 def test_by_distance_and_all_heads(page):
@@ -192,7 +214,9 @@ def test_256_tokens_are_drawn_in_time(page):
 def test_dark_mode_changes_the_picture(page):
     page.open(model="labels", text="a fine film", view="matrix", term="sum")
     light = page.pixels()
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    )
     end = time.monotonic() + SECONDS
     while page.pixels() == light:
         assert time.monotonic() < end
@@ -205,15 +229,26 @@ def test_dark_mode_changes_the_picture(page):
 @pytest.fixture
 def page_file(driver, models, tmp_path):
     """Opens `deberta analyze`'s page of a text; the machine is asked for nothing else."""
+
     def make(model, *words):
-        subprocess.run([BINARY, "analyze", "-m", models[model], "--out", tmp_path / "page.html", *words], check=True, env=clean_environment())
+        subprocess.run(
+            [BINARY, "analyze", "-m", models[model], "--out", tmp_path / "page.html", *words],
+            check=True,
+            env=clean_environment(),
+        )
         made = Page(driver, "")
         driver.get(f"file://{tmp_path}/page.html")
         made.wait()
         return made
+
     yield make
     assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
-    assert driver.execute_script("return performance.getEntriesByType('resource').filter((e) => !/^(data|blob):/.test(e.name)).length") == 0
+    assert (
+        driver.execute_script(
+            "return performance.getEntriesByType('resource').filter((e) => !/^(data|blob):/.test(e.name)).length"
+        )
+        == 0
+    )
 
 
 def test_the_page_as_a_file(page_file, page, driver):

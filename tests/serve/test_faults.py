@@ -1,5 +1,6 @@
 """Faults that other servers of such models have, or had: each is a test here, or elsewhere as said in
 docs/serving.md."""
+
 import json
 import os
 import re
@@ -37,34 +38,79 @@ LOGITS = [(0.5, -1.25, 2.0), (-60.0, 40.0, -60.0), (88.0, -104.0, 0.0), (-3.0, -
 
 def test_scores_follow_the_problem_type_and_raw_scores(serve, models, tmp_path):
     kinds = {"": None, "single": "single_label_classification", "many": "multi_label_classification"}
-    places = {f"{kind or 'none'}{i}": (model_with_logits(models["labels"], tmp_path / f"{kind}{i}", logits, **({"problem_type": name} if name else {})), name, logits)
-              for kind, name in kinds.items() for i, logits in enumerate(LOGITS)}
-    places["number"] = (model_with_logits(models["labels"], tmp_path / "number", (1.75,), problem_type="regression"), "regression", (1.75,))
+    places = {
+        f"{kind or 'none'}{i}": (
+            model_with_logits(
+                models["labels"], tmp_path / f"{kind}{i}", logits, **({"problem_type": name} if name else {})
+            ),
+            name,
+            logits,
+        )
+        for kind, name in kinds.items()
+        for i, logits in enumerate(LOGITS)
+    }
+    places["number"] = (
+        model_with_logits(models["labels"], tmp_path / "number", (1.75,), problem_type="regression"),
+        "regression",
+        (1.75,),
+    )
     server = serve(*(word for name, (folder, _, _) in places.items() for word in ("-m", f"{name}={folder}")))
     for name, (_, kind, logits) in places.items():
         x = numpy.array(logits, numpy.float64)
-        expected = {"multi_label_classification": 1 / (1 + numpy.exp(-numpy.clip(x, -700, 700))), "regression": x}.get(kind, numpy.exp(x - x.max()) / numpy.exp(x - x.max()).sum())
+        expected = {"multi_label_classification": 1 / (1 + numpy.exp(-numpy.clip(x, -700, 700))), "regression": x}.get(
+            kind, numpy.exp(x - x.max()) / numpy.exp(x - x.max()).sum()
+        )
         for raw in (False, True):
-            answer = {one["label"]: one["score"] for one in server.post("/predict", {"inputs": TEXT, "raw_scores": raw}, x_model=name)}
+            answer = {
+                one["label"]: one["score"]
+                for one in server.post("/predict", {"inputs": TEXT, "raw_scores": raw}, x_model=name)
+            }
             wanted = x if raw else expected
-            assert answer == pytest.approx({f"l{i}": value for i, value in enumerate(wanted)}, rel=1e-5, abs=1e-30), (name, raw)
+            assert answer == pytest.approx({f"l{i}": value for i, value in enumerate(wanted)}, rel=1e-5, abs=1e-30), (
+                name,
+                raw,
+            )
 
 
 # A token classifier taken for a classifier of texts, and the like: each model answers what its head is for, and refuses
 # the rest in words.
 ROUTES = {
-    "labels": ("/predict", {"inputs": TEXT}), "rerank": ("/rerank", {"query": TEXT, "texts": [TEXT]}), "vectors": ("/embed", {"inputs": TEXT}), "all vectors": ("/embed_all", {"inputs": TEXT}),
-    "openai": ("/v1/embeddings", {"input": TEXT}), "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}), "pieces": ("/tokenize", {"inputs": TEXT}),
-    **{task: (f"/models/MODEL/pipeline/{task}", {"inputs": inputs} | more) for task, inputs, more in (
-        ("text-classification", TEXT, {}), ("token-classification", TEXT, {}), ("question-answering", {"question": "who?", "context": TEXT}, {}), ("fill-mask", "a [MASK] film", {}), ("text-scoring", TEXT, {}),
-        ("replaced-token-detection", TEXT, {}), ("feature-extraction", TEXT, {}), ("zero-shot-classification", TEXT, {"parameters": {"candidate_labels": ["a", "b"]}}),
-        ("sentence-similarity", {"source_sentence": TEXT, "sentences": [TEXT]}, {}), ("text-ranking", {"query": TEXT, "texts": [TEXT]}, {}))},
+    "labels": ("/predict", {"inputs": TEXT}),
+    "rerank": ("/rerank", {"query": TEXT, "texts": [TEXT]}),
+    "vectors": ("/embed", {"inputs": TEXT}),
+    "all vectors": ("/embed_all", {"inputs": TEXT}),
+    "openai": ("/v1/embeddings", {"input": TEXT}),
+    "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}),
+    "pieces": ("/tokenize", {"inputs": TEXT}),
+    **{
+        task: (f"/models/MODEL/pipeline/{task}", {"inputs": inputs} | more)
+        for task, inputs, more in (
+            ("text-classification", TEXT, {}),
+            ("token-classification", TEXT, {}),
+            ("question-answering", {"question": "who?", "context": TEXT}, {}),
+            ("fill-mask", "a [MASK] film", {}),
+            ("text-scoring", TEXT, {}),
+            ("replaced-token-detection", TEXT, {}),
+            ("feature-extraction", TEXT, {}),
+            ("zero-shot-classification", TEXT, {"parameters": {"candidate_labels": ["a", "b"]}}),
+            ("sentence-similarity", {"source_sentence": TEXT, "sentences": [TEXT]}, {}),
+            ("text-ranking", {"query": TEXT, "texts": [TEXT]}, {}),
+        )
+    },
 }
 # whatever the head
 EVERY = {"vectors", "all vectors", "openai", "similarity", "pieces", "feature-extraction", "sentence-similarity"}
 LABELS = {"labels", "text-classification"}
-ANSWERED = {"labels": LABELS, "nli": LABELS | {"zero-shot-classification"}, "score": LABELS | {"rerank", "text-ranking"}, "many": LABELS, "token": {"token-classification"},
-            "span": {"question-answering"}, "words": {"fill-mask", "text-scoring"}, "replaced": {"replaced-token-detection"}}
+ANSWERED = {
+    "labels": LABELS,
+    "nli": LABELS | {"zero-shot-classification"},
+    "score": LABELS | {"rerank", "text-ranking"},
+    "many": LABELS,
+    "token": {"token-classification"},
+    "span": {"question-answering"},
+    "words": {"fill-mask", "text-scoring"},
+    "replaced": {"replaced-token-detection"},
+}
 
 
 def test_every_head_answers_its_own_routes_and_no_others(server):
@@ -77,14 +123,26 @@ def test_every_head_answers_its_own_routes_and_no_others(server):
 
 # Aliases of routes that skip the check of the key, and figures that everyone may read.
 # the pages ask for the key
-OPEN = {"/health", "/ping", "/v2/health/live", "/v2/health/ready", "/docs", "/docs/{file}", "/openapi.json", "/explorer", "/explorer/{file}"}
+OPEN = {
+    "/health",
+    "/ping",
+    "/v2/health/live",
+    "/v2/health/ready",
+    "/docs",
+    "/docs/{file}",
+    "/openapi.json",
+    "/explorer",
+    "/explorer/{file}",
+}
 
 
 def test_every_route_wants_a_key_but_those_of_health(serve, models):
     server = serve("--admin", "-m", models["labels"], "--explorer", "on", environment={"DEBERTA_API_KEY": "secret"})
     walked = 0
     for method, path in contract.operations():
-        target = re.sub(r"\{model\}", "labels", re.sub(r"\{task\}", "fill-mask", re.sub(r"\{file\}", "explorer.js", path)))
+        target = re.sub(
+            r"\{model\}", "labels", re.sub(r"\{task\}", "fill-mask", re.sub(r"\{file\}", "explorer.js", path))
+        )
         for spelled in (target, target + "?a=b"):
             status = server.request(method, spelled, {} if method == "POST" else None)[0]
             assert (status == 401) == (path not in OPEN), (method, spelled, status)
@@ -100,7 +158,11 @@ def calls(server, count, body):
         calls(server, min(left, 8000), body)
     count = (count - 1) % 8000 + 1
     data = json.dumps(body).encode()
-    request = b"POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(data) + data
+    request = (
+        b"POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        % len(data)
+        + data
+    )
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as one:
         stream = one.makefile("rb")
         for _ in range(count // 8):
@@ -108,7 +170,7 @@ def calls(server, count, body):
             for _ in range(8):
                 assert stream.readline().startswith(b"HTTP/1.1 200")
                 length = 0
-                while (line := stream.readline().strip()):
+                while line := stream.readline().strip():
                     if line.lower().startswith(b"content-length:"):
                         length = int(line.split(b":")[1])
                 stream.read(length)
@@ -138,13 +200,34 @@ def test_a_batch_as_large_as_may_be_is_answered(serve, models):
 
 
 def test_nothing_is_asked_of_other_machines_and_nothing_is_started(models, tmp_path):
-    traced = subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=connect,execve,execveat,fork,vfork,openat,unlink,rename", "-o", tmp_path / "trace", BINARY, "serve", "-m", models["labels"], "--port", "0"],
-                              # which would trace too
-                              stdout=subprocess.PIPE, text=True, env=clean_environment() | {"ASAN_OPTIONS": "detect_leaks=0"})
+    traced = subprocess.Popen(
+        [
+            "strace",
+            "-f",
+            "-qq",
+            "-e",
+            "trace=connect,execve,execveat,fork,vfork,openat,unlink,rename",
+            "-o",
+            tmp_path / "trace",
+            BINARY,
+            "serve",
+            "-m",
+            models["labels"],
+            "--port",
+            "0",
+        ],
+        # which would trace too
+        stdout=subprocess.PIPE,
+        text=True,
+        env=clean_environment() | {"ASAN_OPTIONS": "detect_leaks=0"},
+    )
     port = int(traced.stdout.readline().split()[0].rsplit(":", 1)[1])
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as one:
         body = b'{"inputs":"a"}'
-        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        one.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+            + body
+        )
         assert one.makefile("rb").read().startswith(b"HTTP/1.1 200")
     subprocess.run(["pkill", "-TERM", "-P", str(traced.pid)], check=True)
     assert traced.wait(60) == 0

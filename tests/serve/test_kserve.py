@@ -1,5 +1,6 @@
 """The inference protocol of KServe: Triton's client as it is, and requests by hand. Logits are those of `deberta
 forward`, bit for bit."""
+
 import json
 import re
 import struct
@@ -19,28 +20,39 @@ MASK = (IDS != 0).astype(numpy.int64)
 @pytest.fixture
 def logits(models, tmp_path):
     """logits(model, ids) -> what the program computes, zeros behind the shorter text"""
+
     def run(model, ids=IDS):
-        write_safetensors(tmp_path / "in", {"input_ids": ids.astype(numpy.int32), "attention_mask": (ids != 0).astype(numpy.int32)})
-        subprocess.run([BINARY, "forward", "-m", models[model], "--ids", tmp_path / "in", "-o", tmp_path / "out"], check=True, env=clean_environment())
+        write_safetensors(
+            tmp_path / "in", {"input_ids": ids.astype(numpy.int32), "attention_mask": (ids != 0).astype(numpy.int32)}
+        )
+        subprocess.run(
+            [BINARY, "forward", "-m", models[model], "--ids", tmp_path / "in", "-o", tmp_path / "out"],
+            check=True,
+            env=clean_environment(),
+        )
         found = read_safetensors(tmp_path / "out")["logits"].copy()
         if found.ndim == 3:
             found[ids == 0] = 0
         return found
+
     return run
 
 
 @pytest.fixture
 def padded_ids(server):
     """padded_ids(texts, model) -> the model's ids, zeros behind shorter texts"""
+
     def run(texts, model):
         rows = [[token["id"] for token in row] for row in server.post("/tokenize", {"inputs": texts}, x_model=model)]
         return numpy.array([row + [0] * (max(map(len, rows)) - len(row)) for row in rows])
+
     return run
 
 
 @pytest.fixture(scope="module")
 def triton(server):
     import tritonclient.http
+
     client = tritonclient.http.InferenceServerClient(server.url.removeprefix("http://"))
     yield client
     client.close()
@@ -48,8 +60,11 @@ def triton(server):
 
 def tensor(name, values, is_binary):
     import tritonclient.http
+
     values = numpy.array(values, object) if isinstance(values[0], str) else values
-    made = tritonclient.http.InferInput(name, values.shape, "BYTES" if values.dtype == object else f"INT{values.itemsize * 8}")
+    made = tritonclient.http.InferInput(
+        name, values.shape, "BYTES" if values.dtype == object else f"INT{values.itemsize * 8}"
+    )
     made.set_data_from_numpy(values, binary_data=is_binary)
     return made
 
@@ -65,16 +80,28 @@ def test_triton_asks_how_the_server_is(triton, server):
         described = triton.get_model_metadata("labels", version)
         assert described["name"] == "labels"
         assert [one["name"] for one in described["outputs"]] == ["logits", "embedding"]
-    assert [one["name"] for one in triton.get_model_metadata("token")["inputs"]] == ["text", "text_pair", "input_ids", "attention_mask", "token_type_ids"]
+    assert [one["name"] for one in triton.get_model_metadata("token")["inputs"]] == [
+        "text",
+        "text_pair",
+        "input_ids",
+        "attention_mask",
+        "token_type_ids",
+    ]
 
 
 @pytest.mark.parametrize("is_binary", [True, False])
 @pytest.mark.parametrize("model", ["labels", "token", "span", "words", "replaced"])
 def test_tritons_client(triton, logits, padded_ids, model, is_binary):
     import tritonclient.http
+
     # binary is its default
     outputs = None if is_binary else [tritonclient.http.InferRequestedOutput("logits", binary_data=False)]
-    answer = triton.infer(model, [tensor("input_ids", IDS, is_binary), tensor("attention_mask", MASK, is_binary)], outputs=outputs, request_id="7")
+    answer = triton.infer(
+        model,
+        [tensor("input_ids", IDS, is_binary), tensor("attention_mask", MASK, is_binary)],
+        outputs=outputs,
+        request_id="7",
+    )
     expected = logits(model)
     found = answer.as_numpy("logits")
     assert found.dtype == numpy.float32 and found.shape == expected.shape and numpy.array_equal(found, expected)
@@ -85,23 +112,43 @@ def test_tritons_client(triton, logits, padded_ids, model, is_binary):
 
 def test_pairs_and_vectors(triton, server):
     import tritonclient.http
+
     asked = [tritonclient.http.InferRequestedOutput("embedding")]
     found = triton.infer("labels", [tensor("text", TEXTS, True)], outputs=asked).as_numpy("embedding")
-    assert numpy.array_equal(found, numpy.array(server.post("/embed", {"inputs": TEXTS}, x_model="labels"), numpy.float32))
-    pairs = triton.infer("nli", [tensor("text", TEXTS, True), tensor("text_pair", TEXTS[::-1], False)]).as_numpy("logits")
+    assert numpy.array_equal(
+        found, numpy.array(server.post("/embed", {"inputs": TEXTS}, x_model="labels"), numpy.float32)
+    )
+    pairs = triton.infer("nli", [tensor("text", TEXTS, True), tensor("text_pair", TEXTS[::-1], False)]).as_numpy(
+        "logits"
+    )
     names = ("contradiction", "neutral", "entailment")
-    for row, answer in zip(pairs, server.post("/predict", {"inputs": list(map(list, zip(TEXTS, TEXTS[::-1]))), "raw_scores": True}, x_model="nli")):
-        assert {name: numpy.float32(value) for name, value in zip(names, row)} == {one["label"]: numpy.float32(one["score"]) for one in answer}
+    for row, answer in zip(
+        pairs,
+        server.post(
+            "/predict", {"inputs": list(map(list, zip(TEXTS, TEXTS[::-1]))), "raw_scores": True}, x_model="nli"
+        ),
+    ):
+        assert {name: numpy.float32(value) for name, value in zip(names, row)} == {
+            one["label"]: numpy.float32(one["score"]) for one in answer
+        }
 
 
 def test_types_of_tokens_and_ids_of_32_bits(server, triton, models, tmp_path):
     types = numpy.where(numpy.arange(6) > 2, 1, 0) * MASK
-    write_safetensors(tmp_path / "in", {"input_ids": IDS.astype(numpy.int32), "attention_mask": MASK.astype(numpy.int32)})
-    plain = triton.infer("labels", [tensor("input_ids", IDS.astype(numpy.int32), True), tensor("attention_mask", MASK, True)]).as_numpy("logits")
+    write_safetensors(
+        tmp_path / "in", {"input_ids": IDS.astype(numpy.int32), "attention_mask": MASK.astype(numpy.int32)}
+    )
+    plain = triton.infer(
+        "labels", [tensor("input_ids", IDS.astype(numpy.int32), True), tensor("attention_mask", MASK, True)]
+    ).as_numpy("logits")
     # nested is as good as flat
-    typed = {"inputs": [{"name": "input_ids", "datatype": "INT64", "shape": [2, 6], "data": IDS.tolist()},
-                        {"name": "attention_mask", "datatype": "INT64", "shape": [2, 6], "data": MASK.ravel().tolist()},
-                        {"name": "token_type_ids", "datatype": "INT64", "shape": [2, 6], "data": types.ravel().tolist()}]}
+    typed = {
+        "inputs": [
+            {"name": "input_ids", "datatype": "INT64", "shape": [2, 6], "data": IDS.tolist()},
+            {"name": "attention_mask", "datatype": "INT64", "shape": [2, 6], "data": MASK.ravel().tolist()},
+            {"name": "token_type_ids", "datatype": "INT64", "shape": [2, 6], "data": types.ravel().tolist()},
+        ]
+    }
     status, _, text = server.request("POST", "/v2/models/labels/infer", typed)
     body = json.loads(text)
     if status == 200:
@@ -115,48 +162,72 @@ def one(name="text", datatype="BYTES", shape=(1,), data=("a",), **more):
     return {"name": name, "datatype": datatype, "shape": list(shape), "data": list(data), **more}
 
 
-@pytest.mark.parametrize("body, status, words", [
-    ({}, 422, "expected a value, got none"),
-    ({"inputs": []}, 400, "expected an array of 1 to 8 tensors"),
-    ({"inputs": [one(), one()]}, 400, "once at most"),
-    ({"inputs": [one(name="texts")]}, 400, "text, text_pair, input_ids"),
-    ({"inputs": [one(datatype="FP32")]}, 400, "expected BYTES, INT64 or INT32"),
-    ({"inputs": [one(datatype="INT64", data=[1])]}, 400, "text: expected BYTES"),
-    ({"inputs": [one(shape=[2])]}, 400, "expected 2 elements, as its shape says, got 1"),
-    ({"inputs": [one(shape=[0], data=[])]}, 400, "expected sides of 1 to"),
-    ({"inputs": [one(shape=[1 << 19, 1 << 19])]}, 400, "expected at most 1048576 elements"),
-    ({"inputs": [one(shape=[1, 1, 1])]}, 400, "expected 1 or 2 sides"),
-    ({"inputs": [one(data=[1])]}, 400, "/inputs/0/data/0: expected a string"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2.5])]}, 400, "/inputs/0/data/1: expected an integer"),
-    ({"inputs": [one("input_ids", "INT64", [2], [1, 2])]}, 400, r"\[texts, tokens\]"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, -1])]}, 422, "expected 0 to"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 1 << 40])]}, 422, "expected 0 to"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [1, 2], [0, 1])]}, 400, "ones and then zeros"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [1, 2], [1, 2])]}, 400, "ones and then zeros"),
-    ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [2, 1], [1, 1])]}, 400, "the shape of input_ids"),
-    ({"inputs": [one("attention_mask", "INT64", [1, 2], [1, 1])]}, 400, "either text or input_ids"),
-    ({"inputs": [one(), one("input_ids", "INT64", [1, 2], [1, 2])]}, 400, "either text or input_ids"),
-    ({"inputs": [one(), one("text_pair", shape=[2], data=["a", "b"])]}, 400, "as many as of text"),
-    ({"inputs": [one()], "outputs": [{"name": "classes"}]}, 400, "expected logits or embedding"),
-    ({"inputs": [one()], "outputs": [{"name": "logits"}, {"name": "embedding"}]}, 400, "an array of one"),
-    ({"inputs": [one(shape=[300], data=["a"] * 300)]}, 413, "expected at most 256"),
-    ({"inputs": [one("input_ids", "INT64", [1, 1000], [5] * 1000)]}, 400, "at most 512 tokens"),
-    ({"inputs": [one(parameters={"binary_data_size": 5})]}, 400, "binary_data_size: expected at most the 0 bytes behind the JSON, got 5"),
-])
+@pytest.mark.parametrize(
+    "body, status, words",
+    [
+        ({}, 422, "expected a value, got none"),
+        ({"inputs": []}, 400, "expected an array of 1 to 8 tensors"),
+        ({"inputs": [one(), one()]}, 400, "once at most"),
+        ({"inputs": [one(name="texts")]}, 400, "text, text_pair, input_ids"),
+        ({"inputs": [one(datatype="FP32")]}, 400, "expected BYTES, INT64 or INT32"),
+        ({"inputs": [one(datatype="INT64", data=[1])]}, 400, "text: expected BYTES"),
+        ({"inputs": [one(shape=[2])]}, 400, "expected 2 elements, as its shape says, got 1"),
+        ({"inputs": [one(shape=[0], data=[])]}, 400, "expected sides of 1 to"),
+        ({"inputs": [one(shape=[1 << 19, 1 << 19])]}, 400, "expected at most 1048576 elements"),
+        ({"inputs": [one(shape=[1, 1, 1])]}, 400, "expected 1 or 2 sides"),
+        ({"inputs": [one(data=[1])]}, 400, "/inputs/0/data/0: expected a string"),
+        ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2.5])]}, 400, "/inputs/0/data/1: expected an integer"),
+        ({"inputs": [one("input_ids", "INT64", [2], [1, 2])]}, 400, r"\[texts, tokens\]"),
+        ({"inputs": [one("input_ids", "INT64", [1, 2], [1, -1])]}, 422, "expected 0 to"),
+        ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 1 << 40])]}, 422, "expected 0 to"),
+        (
+            {"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [1, 2], [0, 1])]},
+            400,
+            "ones and then zeros",
+        ),
+        (
+            {"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [1, 2], [1, 2])]},
+            400,
+            "ones and then zeros",
+        ),
+        (
+            {"inputs": [one("input_ids", "INT64", [1, 2], [1, 2]), one("attention_mask", "INT64", [2, 1], [1, 1])]},
+            400,
+            "the shape of input_ids",
+        ),
+        ({"inputs": [one("attention_mask", "INT64", [1, 2], [1, 1])]}, 400, "either text or input_ids"),
+        ({"inputs": [one(), one("input_ids", "INT64", [1, 2], [1, 2])]}, 400, "either text or input_ids"),
+        ({"inputs": [one(), one("text_pair", shape=[2], data=["a", "b"])]}, 400, "as many as of text"),
+        ({"inputs": [one()], "outputs": [{"name": "classes"}]}, 400, "expected logits or embedding"),
+        ({"inputs": [one()], "outputs": [{"name": "logits"}, {"name": "embedding"}]}, 400, "an array of one"),
+        ({"inputs": [one(shape=[300], data=["a"] * 300)]}, 413, "expected at most 256"),
+        ({"inputs": [one("input_ids", "INT64", [1, 1000], [5] * 1000)]}, 400, "at most 512 tokens"),
+        (
+            {"inputs": [one(parameters={"binary_data_size": 5})]},
+            400,
+            "binary_data_size: expected at most the 0 bytes behind the JSON, got 5",
+        ),
+    ],
+)
 def test_refusals(server, body, status, words):
     found, answer = server.refused("/v2/models/labels/infer", body)
     assert found == status and set(answer) == {"error"}
     assert re.search(words, answer["error"]), answer
 
 
-@pytest.mark.parametrize("tail, size, words", [
-    (struct.pack("<I", 5) + b"four", 8, "a length of 4 bytes before each text"),
-    (b"\1\0", 2, "a length of 4 bytes before each text"),
-    (struct.pack("<I", 4) + b"text", 8, None),
-    (struct.pack("<I", 4) + b"textmore", 8, "belong to no tensor"),
-])
+@pytest.mark.parametrize(
+    "tail, size, words",
+    [
+        (struct.pack("<I", 5) + b"four", 8, "a length of 4 bytes before each text"),
+        (b"\1\0", 2, "a length of 4 bytes before each text"),
+        (struct.pack("<I", 4) + b"text", 8, None),
+        (struct.pack("<I", 4) + b"textmore", 8, "belong to no tensor"),
+    ],
+)
 def test_bytes_behind_the_json(server, tail, size, words):
-    head = json.dumps({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": size}}]}).encode()
+    head = json.dumps(
+        {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": size}}]}
+    ).encode()
     headers = {"inference-header-content-length": str(len(head)), "content-type": "application/octet-stream"}
     status, _, text = server.request("POST", "/v2/models/labels/infer", head + tail, headers)
     if words is None:
@@ -164,7 +235,12 @@ def test_bytes_behind_the_json(server, tail, size, words):
     else:
         assert status == 400 and words in json.loads(text)["error"]
     for wrong in ("-1", "x", "1e3", str(len(head) + len(tail) + 1)):
-        assert server.request("POST", "/v2/models/labels/infer", head + tail, headers | {"inference-header-content-length": wrong})[0] == 400
+        assert (
+            server.request(
+                "POST", "/v2/models/labels/infer", head + tail, headers | {"inference-header-content-length": wrong}
+            )[0]
+            == 400
+        )
     # Elsewhere the header means nothing.
     assert server.request("POST", "/predict", head + tail, headers)[0] == 415
 

@@ -1,4 +1,5 @@
 """How a server begins and ends."""
+
 import contextlib
 import http.client
 import json
@@ -21,7 +22,13 @@ TEXT = "a fine film"
 
 
 def start(*words, **more):
-    return subprocess.run([BINARY, "serve", *map(str, words)], capture_output=True, text=True, timeout=SECONDS, env=clean_environment() | more)
+    return subprocess.run(
+        [BINARY, "serve", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env=clean_environment() | more,
+    )
 
 
 def test_what_keeps_it_from_starting(models, tmp_path):
@@ -30,16 +37,23 @@ def test_what_keeps_it_from_starting(models, tmp_path):
         taken.listen()
         port = taken.getsockname()[1]
         done = start("-m", models["labels"], "--port", port)
-        assert done.returncode == 1 and done.stderr.startswith(f"127.0.0.1:{port}: cannot listen: Address already in use"), done.stderr
+        assert done.returncode == 1 and done.stderr.startswith(
+            f"127.0.0.1:{port}: cannot listen: Address already in use"
+        ), done.stderr
     (tmp_path / "keys").write_text("team:infer:secret\n")
     everywhere = ["-m", models["labels"], "--host", "0.0.0.0", "--port", "0"]
-    for words, code, said in (([*everywhere, "--admin"], 2, "--admin: expected a key as well"), ([*everywhere, "--explorer", "on"], 2, "--explorer: expected a key as well"),
-                              ([*everywhere, "--api-key-file", tmp_path / "keys"], 2, "keys:1: expected the 64 hexadecimal digits"),
-                              ([*everywhere, "--api-key-file", tmp_path / "no keys"], 1, "no keys"),
-                              (["-m", tmp_path / "none"], 1, "no such model directory"), (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
-                              (["-m", models["labels"], "--uds", tmp_path / "no/socket"], 1, "cannot listen: No such file or directory"),
-                              (["-m", models["labels"], "-m", models["labels"]], 2, "got labels twice; give others: -m NAME=DIR"),
-                              (["-m", f"a b={models['labels']}"], 2, "expected a name of letters"), (["--port", "65536", "-m", models["labels"]], 2, "--port")):
+    for words, code, said in (
+        ([*everywhere, "--admin"], 2, "--admin: expected a key as well"),
+        ([*everywhere, "--explorer", "on"], 2, "--explorer: expected a key as well"),
+        ([*everywhere, "--api-key-file", tmp_path / "keys"], 2, "keys:1: expected the 64 hexadecimal digits"),
+        ([*everywhere, "--api-key-file", tmp_path / "no keys"], 1, "no keys"),
+        (["-m", tmp_path / "none"], 1, "no such model directory"),
+        (["-m", models["labels"], "--host", "nowhere"], 1, "nowhere:8080: cannot listen"),
+        (["-m", models["labels"], "--uds", tmp_path / "no/socket"], 1, "cannot listen: No such file or directory"),
+        (["-m", models["labels"], "-m", models["labels"]], 2, "got labels twice; give others: -m NAME=DIR"),
+        (["-m", f"a b={models['labels']}"], 2, "expected a name of letters"),
+        (["--port", "65536", "-m", models["labels"]], 2, "--port"),
+    ):
         done = start(*words)
         assert done.returncode == code and said in done.stderr and done.stdout == "", (words, done.stderr)
     done = start(DEBERTA_DATA_DIR=str(tmp_path))
@@ -52,7 +66,10 @@ def test_a_unix_socket(serve, models, tmp_path):
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(path)
         body = b'{"inputs":"a"}'
-        one.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        one.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+            + body
+        )
         assert read_all(one).startswith(b"HTTP/1.1 200")
     assert server.stop() == 0 and not os.path.exists(path)
 
@@ -93,6 +110,7 @@ def test_metrics_at_a_port_of_their_own(serve, models):
             connection.request(method, path)
             response = connection.getresponse()
             return response.status, response.read().decode()
+
     status, text = ask("GET", "/metrics")
     assert status == 200 and "deberta_request_total" in text + ask("GET", "/metrics")[1]
     assert ask("GET", "/health")[0] == 200 and ask("GET", "/info")[0] == 401 and ask("POST", "/predict")[0] == 401
@@ -131,7 +149,9 @@ def test_a_signal_lets_what_has_begun_end(serve, models):
     idle = socket.create_connection(("127.0.0.1", server.port))
     answers = []
     body = {"inputs": [["word " * 100] for _ in range(60)]}
-    threads = [threading.Thread(target=lambda: answers.append(server.request("POST", "/predict", body))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(server.request("POST", "/predict", body))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     end = time.monotonic() + SECONDS
@@ -151,14 +171,23 @@ def test_a_signal_lets_what_has_begun_end(serve, models):
 @pytest.mark.parametrize("delay", [0, 0.02, 0.05, 0.1, 0.2])
 def test_a_signal_while_models_are_loaded(models, delay):
     words = [word for i in range(8) for word in ("-m", f"m{i}={models['labels']}")]
-    process = subprocess.Popen([BINARY, "serve", *words, "--port", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
+    process = subprocess.Popen(
+        [BINARY, "serve", *words, "--port", "0"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(),
+    )
     time.sleep(delay)
     process.terminate()
     assert process.wait(SECONDS) in (0, -signal.SIGTERM)  # the second: it had not begun
 
 
 def whole_of(body):
-    return b"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    return (
+        b"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        % len(body)
+        + body
+    )
 
 
 def test_a_signal_in_the_middle_of_a_body(serve, models):
@@ -191,7 +220,7 @@ def test_a_signal_while_an_answer_is_written(serve, models):
     body = b""
     while rest:  # in chunks
         size, _, rest = rest.partition(b"\r\n")
-        body, rest = body + rest[:int(size, 16)], rest[int(size, 16) + 2:]
+        body, rest = body + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
     assert head.startswith(b"HTTP/1.1 200") and len(json.loads(body)) == 100
     assert server.process.wait(SECONDS) == 0
 
@@ -199,7 +228,9 @@ def test_a_signal_while_an_answer_is_written(serve, models):
 def test_a_signal_during_a_reload(serve, models):
     server = serve("--admin", *(word for i in range(6) for word in ("-m", f"m{i}={models['labels']}")))
     server.process.send_signal(signal.SIGHUP)
-    threads = [threading.Thread(target=server.request, args=("POST", f"/admin/models/m{i}/reload", {})) for i in range(3)]
+    threads = [
+        threading.Thread(target=server.request, args=("POST", f"/admin/models/m{i}/reload", {})) for i in range(3)
+    ]
     for thread in threads:
         thread.start()
     time.sleep(0.05)

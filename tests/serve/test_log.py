@@ -1,4 +1,5 @@
 """The log of a server: what its lines hold, and that nobody waits for whoever reads it."""
+
 import contextlib
 import json
 import os
@@ -22,12 +23,26 @@ def line_of(server, request_id):
 
 def test_a_line_for_each_request_and_no_texts(serve, models):
     server = serve("-m", models["labels"], "--log-format", "json")
-    server.post("/predict", {"inputs": "something private"}, x_request_id="abc", traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    server.post(
+        "/predict",
+        {"inputs": "something private"},
+        x_request_id="abc",
+        traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    )
     assert server.refused("/nothing%1b[31m", {"inputs": "x"}, x_request_id="none")[0] == 404
     assert server.refused("/predict", {"inputs": ["a", 3]}, x_request_id="bad")[0] == 422
-    assert server.refused("/predict", {"inputs": "x" * 3000, "truncate": True}, x_request_id="late", x_deadline_ms="0")[0] == 504
+    assert (
+        server.refused("/predict", {"inputs": "x" * 3000, "truncate": True}, x_request_id="late", x_deadline_ms="0")[0]
+        == 504
+    )
     line = line_of(server, "abc")
-    assert (line["status"], line["route"], line["items"], line["client"], line["method"]) == (200, "/predict", 1, "127.0.0.1", "POST")
+    assert (line["status"], line["route"], line["items"], line["client"], line["method"]) == (
+        200,
+        "/predict",
+        1,
+        "127.0.0.1",
+        "POST",
+    )
     assert line["traceparent"].startswith("00-4bf92f3577b34da6a3ce929d0e0e4736")
     assert not {"code", "field", "path", "detail"} & set(line)
     line = line_of(server, "none")
@@ -42,9 +57,12 @@ def test_a_line_for_each_request_and_no_texts(serve, models):
 def test_what_is_refused_early_has_its_line_its_id_and_its_count(serve, models):
     server = serve("-m", models["labels"], "--log-format", "json", "--max-connections", "3")
     host = "Host: localhost\r\n"
-    asked = [(f"GET /info HTTP/1.1\r\n{host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "bad_request"), (f"GET /{'x' * 9000} HTTP/1.1\r\n{host}\r\n", 414, "uri_too_long"),
-             (f"GET /info HTTP/1.1\r\n{host}A: {'x' * 20000}\r\n\r\n", 431, "headers_too_large"),
-             (f"POST /predict HTTP/1.1\r\n{host}Content-Length: 999999999\r\n\r\n", 413, "too_large")]
+    asked = [
+        (f"GET /info HTTP/1.1\r\n{host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "bad_request"),
+        (f"GET /{'x' * 9000} HTTP/1.1\r\n{host}\r\n", 414, "uri_too_long"),
+        (f"GET /info HTTP/1.1\r\n{host}A: {'x' * 20000}\r\n\r\n", 431, "headers_too_large"),
+        (f"POST /predict HTTP/1.1\r\n{host}Content-Length: 999999999\r\n\r\n", 413, "too_large"),
+    ]
     for head, status, code in asked:
         answer = server.raw(head.encode()).decode()
         assert answer.startswith(f"HTTP/1.1 {status}"), answer
@@ -64,13 +82,21 @@ def test_what_is_refused_early_has_its_line_its_id_and_its_count(serve, models):
     wait_for(lambda: server.request("GET", "/health")[0] == 200)
     counts = server.request("GET", "/metrics")[2]
     for _, status, _ in [*asked, (None, 503, None)]:
-        assert re.search(rf'deberta_request_total\{{model="",route="none",method="single",status="{status}"\}} [1-9]', counts), counts
+        assert re.search(
+            rf'deberta_request_total\{{model="",route="none",method="single",status="{status}"\}} [1-9]', counts
+        ), counts
 
 
 def test_a_reader_that_stops_stops_nothing(models):
     """Standard error is a pipe that nobody reads."""
     reader, writer = os.pipe()
-    process = subprocess.Popen([BINARY, "serve", "-m", models["labels"], "--port", "0", "--log-format", "json"], stdout=subprocess.PIPE, stderr=writer, text=True, env=clean_environment())
+    process = subprocess.Popen(
+        [BINARY, "serve", "-m", models["labels"], "--port", "0", "--log-format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        text=True,
+        env=clean_environment(),
+    )
     os.close(writer)
     port = int(process.stdout.readline().split()[0].rsplit(":", 1)[1])
     one = b"GET /info HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: " + b"x" * 60 + b"\r\n\r\n"
@@ -94,7 +120,13 @@ def test_a_reader_that_stops_stops_nothing(models):
 
 def test_a_reader_that_comes_back_is_told_how_many_lines_are_missing(models):
     reader, writer = os.pipe()
-    process = subprocess.Popen([BINARY, "serve", "-m", models["labels"], "--port", "0", "--log-format", "json"], stdout=subprocess.PIPE, stderr=writer, text=True, env=clean_environment())
+    process = subprocess.Popen(
+        [BINARY, "serve", "-m", models["labels"], "--port", "0", "--log-format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        text=True,
+        env=clean_environment(),
+    )
     os.close(writer)
     port = int(process.stdout.readline().split()[0].rsplit(":", 1)[1])
     count, one = 8000, b"GET /info HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: " + b"x" * 60 + b"\r\n\r\n"
@@ -141,7 +173,11 @@ def test_an_answer_that_is_cut_is_no_success_in_the_log(serve, models):
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         one.settimeout(SECONDS)
         one.connect(("127.0.0.1", server.port))
-        one.sendall(b"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: cut\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        one.sendall(
+            b"POST /embed_all HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: cut\r\nContent-Length: %d\r\n\r\n"
+            % len(body)
+            + body
+        )
         assert one.recv(100).startswith(b"HTTP/1.1 200")
     line = line_of(server, "cut")
     assert (line["status"], line["code"]) == (499, "cut")

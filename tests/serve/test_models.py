@@ -1,4 +1,5 @@
 """Models that come and go while requests do not notice: reload, load, unload, SIGHUP, and who may ask for it."""
+
 import json
 import os
 import shutil
@@ -38,9 +39,15 @@ def test_a_model_is_replaced_unloaded_and_loaded(serve, copy):
     assert after != before
     assert server.post("/admin/models/labels/unload", {}) == {"name": "labels", "state": "closed"}
     assert server.refused("/predict", {"inputs": TEXT})[0] == 404
-    assert json.loads(server.request("GET", "/admin/models")[2])["models"] == [{"name": "labels", "path": str(copy), "state": "closed"}]
+    assert json.loads(server.request("GET", "/admin/models")[2])["models"] == [
+        {"name": "labels", "path": str(copy), "state": "closed"}
+    ]
     assert server.request("GET", "/health")[0] == 503  # it can answer nothing
-    assert server.post("/admin/models/labels/load", {}) == {"name": "labels", "state": "open"} == server.post("/admin/models/labels/load", {})
+    assert (
+        server.post("/admin/models/labels/load", {})
+        == {"name": "labels", "state": "open"}
+        == server.post("/admin/models/labels/load", {})
+    )
     assert server.post("/predict", {"inputs": TEXT}) == after
     metrics = server.request("GET", "/metrics")[2]
     assert 'deberta_reload_total{result="done"} 1' in metrics and 'deberta_model_loaded{model="labels"} 1' in metrics
@@ -52,7 +59,10 @@ def test_a_folder_that_does_not_serve_leaves_the_old_model(serve, copy):
     put(copy, labels=("no", "yes", "maybe"))
     status, answer = server.refused("/admin/models/labels/reload", {})
     assert status == 422
-    assert "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe" in answer["error"]
+    assert (
+        "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe"
+        in answer["error"]
+    )
     tensors = {name: array.copy() for name, array in read_safetensors(copy / "model.safetensors").items()}
     tensors["classifier.bias"][1] = float("nan")
     write_safetensors(copy / "fresh", tensors)
@@ -96,6 +106,7 @@ def test_reloads_under_load_lose_nothing(serve, copy):
     def ask():
         while not done.is_set():
             answers.append(server.post("/predict", texts))
+
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -104,7 +115,13 @@ def test_reloads_under_load_lose_nothing(serve, copy):
         shutil.copy((other, copy.with_name("first"))[i % 2] / "model.safetensors", copy / "model.fresh")
         os.replace(copy / "model.fresh", copy / "model.safetensors")
         server.post("/admin/models/labels/reload", {})
-        memory.append(int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon"))))
+        memory.append(
+            int(
+                next(
+                    line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon")
+                )
+            )
+        )
         if i == 0:
             expected.append(server.post("/predict", texts))
     done.set()
@@ -112,7 +129,7 @@ def test_reloads_under_load_lose_nothing(serve, copy):
         thread.join()
     assert expected[0] != expected[1] and len(answers) > count and all(answer in expected for answer in answers)
     if count >= 200:
-        assert memory[-1] < 1.02 * memory[count // 10], memory[::count // 10]
+        assert memory[-1] < 1.02 * memory[count // 10], memory[:: count // 10]
 
 
 def test_priorities_and_rates(serve, models):
@@ -129,7 +146,9 @@ def test_priorities_and_rates(serve, models):
 
 
 def test_what_never_has_room_uses_up_no_rate(serve, models):
-    server = serve("-m", models["labels"], "--rate-limit", "20", "--batch-tokens", "64")  # 4,096 tokens in the queue, 200 at once for a client
+    server = serve(
+        "-m", models["labels"], "--rate-limit", "20", "--batch-tokens", "64"
+    )  # 4,096 tokens in the queue, 200 at once for a client
     for _ in range(3):
         status, answer = server.refused("/predict", {"inputs": [["a fine film " * 40] for _ in range(50)]})
         assert status == 413 and "expected at most 4096 tokens in a request" in answer["error"], answer
@@ -139,9 +158,13 @@ def test_what_never_has_room_uses_up_no_rate(serve, models):
 def test_a_proxy_that_is_trusted_says_who_asks(serve, models):
     def until_refused(server, address):
         for count in range(40):
-            if server.request("POST", "/predict", {"inputs": "a fine film " * 5}, {"x-forwarded-for": address})[0] == 429:
+            if (
+                server.request("POST", "/predict", {"inputs": "a fine film " * 5}, {"x-forwarded-for": address})[0]
+                == 429
+            ):
                 return count
         return None
+
     trusted = serve("-m", models["labels"], "--rate-limit", "20", "--trusted-proxy", "127.0.0.1")
     assert until_refused(trusted, "10.0.0.1") > 0
     assert until_refused(trusted, "10.0.0.2") > 0
@@ -151,8 +174,14 @@ def test_a_proxy_that_is_trusted_says_who_asks(serve, models):
 
 
 def test_pages_of_other_origins(serve, models):
-    server = serve("-m", models["labels"], "--cors-allow-origin", "https://a.example", environment={"DEBERTA_API_KEY": "secret"})
-    ask = {"origin": "https://a.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    server = serve(
+        "-m", models["labels"], "--cors-allow-origin", "https://a.example", environment={"DEBERTA_API_KEY": "secret"}
+    )
+    ask = {
+        "origin": "https://a.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization",
+    }
     status, headers, _ = server.request("OPTIONS", "/predict", headers=ask)
     assert status == 204
     assert headers["access-control-allow-origin"] == "https://a.example"
@@ -166,10 +195,18 @@ def test_pages_of_other_origins(serve, models):
     status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://a.example"})
     assert status == 401 and headers["access-control-allow-origin"] == "https://a.example"
     for origin in ("https://b.example", "http://a.example", "https://a.example.org", "null"):
-        for status, headers, _ in (server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": origin}), server.request("OPTIONS", "/predict", headers=ask | {"origin": origin})):
+        for status, headers, _ in (
+            server.request("POST", "/predict", {"inputs": "a"}, key | {"origin": origin}),
+            server.request("OPTIONS", "/predict", headers=ask | {"origin": origin}),
+        ):
             assert status == 403 and "access-control-allow-origin" not in headers
     everyone = serve("-m", models["labels"], "--cors-allow-origin", "*")
-    assert everyone.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://b.example"})[1]["access-control-allow-origin"] == "*"
+    assert (
+        everyone.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://b.example"})[1][
+            "access-control-allow-origin"
+        ]
+        == "*"
+    )
 
 
 def test_a_model_of_the_hub_has_two_names(serve, models, tmp_path):
@@ -178,11 +215,18 @@ def test_a_model_of_the_hub_has_two_names(serve, models, tmp_path):
     (folder / "refs").mkdir(parents=True)
     (folder / "refs/main").write_text(COMMIT)
     shutil.copytree(models["labels"], folder / "snapshots" / COMMIT)
-    server = serve("--admin", "-m", "org/name@main", "-m", f"other={models['many']}", environment={"HF_HUB_CACHE": str(tmp_path)})
+    server = serve(
+        "--admin", "-m", "org/name@main", "-m", f"other={models['many']}", environment={"HF_HUB_CACHE": str(tmp_path)}
+    )
     asked = {"inputs": "a fine film"}
     expected = server.post("/models/name", asked)
     assert expected != server.post("/models/other", asked)
-    for path in ("/models/org/name", "/models/org%2Fname", "/models/org%2fname", "/models/org%2Fname/pipeline/text-classification"):
+    for path in (
+        "/models/org/name",
+        "/models/org%2Fname",
+        "/models/org%2fname",
+        "/models/org%2Fname/pipeline/text-classification",
+    ):
         assert server.post(path, asked) == expected
     assert server.post("/predict", asked, x_model="org/name") == server.post("/predict", asked, x_model="name")
     later = COMMIT[::-1]
@@ -193,6 +237,8 @@ def test_a_model_of_the_hub_has_two_names(serve, models, tmp_path):
     shutil.rmtree(folder / "snapshots" / later)
     shutil.copytree(models["labels"], folder / "snapshots" / later)
     server.post("/admin/models/org/name/reload", {})
-    assert {one["path"] for one in json.loads(server.request("GET", "/admin/models")[2])["models"]} >= {str(folder / "snapshots" / later)}
+    assert {one["path"] for one in json.loads(server.request("GET", "/admin/models")[2])["models"]} >= {
+        str(folder / "snapshots" / later)
+    }
     for path in ("/models/else/name", "/models/org%252Fname", "/models/org%2Fname%2F", "/models/%2E%2E%2Fname"):
         assert server.refused(path, asked)[0] == 404

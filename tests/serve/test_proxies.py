@@ -1,4 +1,5 @@
 """nginx and Caddy in front of the server, with the files of deploy/ but for addresses and TLS."""
+
 import http.client
 import json
 import pathlib
@@ -21,15 +22,36 @@ def free_port():
 
 
 def nginx(folder, port, server_port):
-    text = (DEPLOY / "nginx.conf").read_text().replace("127.0.0.1:8080", f"127.0.0.1:{server_port}").replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
+    text = (
+        (DEPLOY / "nginx.conf")
+        .read_text()
+        .replace("127.0.0.1:8080", f"127.0.0.1:{server_port}")
+        .replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
+    )
     text = "".join(line + "\n" for line in text.splitlines() if "ssl_certificate" not in line)
-    paths = "".join(f"{name} {folder}/{name};" for name in ("client_body_temp_path", "proxy_temp_path", "fastcgi_temp_path", "uwsgi_temp_path", "scgi_temp_path"))
-    (folder / "nginx.conf").write_text(f"daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {paths} {text} }}")
+    paths = "".join(
+        f"{name} {folder}/{name};"
+        for name in (
+            "client_body_temp_path",
+            "proxy_temp_path",
+            "fastcgi_temp_path",
+            "uwsgi_temp_path",
+            "scgi_temp_path",
+        )
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {paths} {text} }}"
+    )
     return ["nginx", "-c", folder / "nginx.conf", "-p", folder]
 
 
 def caddy(folder, port, server_port):
-    text = (DEPLOY / "Caddyfile").read_text().replace("127.0.0.1:8080", f"127.0.0.1:{server_port}").replace("deberta.example", f"http://127.0.0.1:{port}")
+    text = (
+        (DEPLOY / "Caddyfile")
+        .read_text()
+        .replace("127.0.0.1:8080", f"127.0.0.1:{server_port}")
+        .replace("deberta.example", f"http://127.0.0.1:{port}")
+    )
     (folder / "Caddyfile").write_text("{\n\tadmin off\n}\n" + text)
     return ["caddy", "run", "--config", folder / "Caddyfile", "--adapter", "caddyfile"]
 
@@ -41,7 +63,11 @@ def proxy(request, serve, models, tmp_path):
         pytest.fail(f"{request.param.__name__} is not installed: ./test installs it")
     server = serve("-m", models["labels"], "--admin", "--trusted-proxy", "127.0.0.1", "--log-format", "json")
     port = free_port()
-    process = subprocess.Popen([str(word) for word in request.param(tmp_path, port, server.port)], stderr=subprocess.PIPE, env={"HOME": str(tmp_path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+    process = subprocess.Popen(
+        [str(word) for word in request.param(tmp_path, port, server.port)],
+        stderr=subprocess.PIPE,
+        env={"HOME": str(tmp_path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+    )
     end = time.monotonic() + SECONDS
     while True:
         try:
@@ -58,7 +84,12 @@ def proxy(request, serve, models, tmp_path):
 
 def ask(port, method, path, body=None, headers=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
-    connection.request(method, path, body if body is None or isinstance(body, bytes) else json.dumps(body).encode(), {"content-type": "application/json"} | (headers or {}))
+    connection.request(
+        method,
+        path,
+        body if body is None or isinstance(body, bytes) else json.dumps(body).encode(),
+        {"content-type": "application/json"} | (headers or {}),
+    )
     response = connection.getresponse()
     text = response.read()
     connection.close()

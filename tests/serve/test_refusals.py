@@ -1,4 +1,5 @@
 """What a client is told when its request has no answer: status, words, place; and that the next request is fine."""
+
 import contextlib
 import json
 import os
@@ -17,69 +18,201 @@ LONG = "word " * 600
 
 def test_places_in_the_body_are_named(server):
     for path, body, status, field in (
-            ("/predict", {"inputs": 1}, 422, "/inputs"),
-            ("/predict", {"inputs": [1]}, 422, "/inputs/0"),
-            ("/predict", {"inputs": ["a", "b", "c"]}, 422, "/inputs"),
-            ("/predict", {"inputs": [["a"], ["a", 2]]}, 422, "/inputs/1/1"),
-            ("/predict", {"inputs": []}, 400, "/inputs"),
-            ("/predict", {}, 422, "/inputs"),
-            ("/predict", {"input": "a"}, 422, "/input"),
-            ("/predict", {"inputs": "a", "truncate": "yes"}, 422, "/truncate"),
-            ("/predict", {"inputs": "a", "truncation_direction": "up"}, 422, "/truncation_direction"),
-            ("/predict", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
-            ("/predict", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
-            ("/predict", {"inputs": [["a"], [LONG]]}, 422, "/inputs/1/0"),
-            ("/predict", {"inputs": [["a"], ["b", LONG]]}, 422, "/inputs/1/1"),
-            ("/predict", {"inputs": [["a"], [LONG, "b"]]}, 422, "/inputs/1/0"),
-            ("/embed", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
-            ("/embed_all", {"inputs": LONG}, 422, "/inputs"),
-            ("/embed", {"inputs": "a", "prompt_name": "query"}, 422, "/prompt_name"),
-            ("/similarity", {"inputs": {"source_sentence": LONG, "sentences": ["b"]}}, 422, "/inputs/source_sentence"),
-            ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}}, 422, "/inputs/sentences/1"),
-            ("/models/labels/pipeline/sentence-similarity", {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}, "parameters": {"truncate": False}}, 422, "/inputs/sentences/1"),
-            ("/models/labels/pipeline/text-classification", {"inputs": LONG, "parameters": {"truncate": False}}, 422, "/inputs"),
-            ("/models/labels/pipeline/text-classification", {"inputs": {"text": LONG}, "parameters": {"truncate": False}}, 422, "/inputs/text"),
-            ("/models/labels/pipeline/text-classification", {"inputs": ["a", {"text": "a", "text_pair": LONG}], "parameters": {"truncate": False}}, 422, "/inputs/1/text_pair"),
-            ("/models/labels/pipeline/text-classification", {"inputs": ["a", 5]}, 422, "/inputs/1"),
-            ("/models/labels/pipeline/feature-extraction", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
-            ("/models/labels/pipeline/feature-extraction", {"inputs": ["a", LONG], "parameters": {"shape": "pipeline", "truncate": False}}, 422, "/inputs/1"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": LONG, "parameters": {"candidate_labels": ["a", "b"], "truncate": False}}, 422, "/inputs"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a", LONG]}}, 422, "/parameters/candidate_labels/1"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": "{} {}"}}, 422, "/parameters/hypothesis_template"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": LONG + "{}"}}, 422, "/parameters/hypothesis_template"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a"}, 422, "/parameters/candidate_labels"),
-            ("/models/replaced/pipeline/replaced-token-detection", {"inputs": LONG, "parameters": {"truncate": False}}, 422, "/inputs"),
-            ("/models/span/pipeline/question-answering", {"inputs": {"question": "a b c d e f g h i j k l m n", "context": "b"}, "parameters": {"max_seq_len": 8}}, 422, "/inputs/question"),
-            ("/models/score/pipeline/multiple-choice", {"inputs": {"context": "a", "choices": ["b"]}}, 422, "/inputs/choices"),
-            ("/models/score/pipeline/text-ranking", {"inputs": {"query": "a", "texts": ["b", LONG], "truncate": False}}, 422, "/inputs/texts/1"),
-            ("/models/score/pipeline/text-ranking", {"inputs": {"query": "a", "texts": ["b", LONG]}, "parameters": {"truncate": False}}, 422, "/inputs/texts/1"),
-            ("/models/score/pipeline/text-ranking", {"inputs": {"query": "a", "documents": ["b", LONG]}, "parameters": {"truncate": False}}, 422, "/inputs/documents/1"),
-            ("/models/score/pipeline/multiple-choice", {"inputs": {"context": "a", "question": "b", "choices": ["c", "d " * 200]}, "parameters": {"truncate": False}}, 422, "/inputs/choices/1"),
-            ("/models/score/pipeline/multiple-choice", {"inputs": {"context": "a", "question": "b " * 200, "choices": ["c", "d"]}, "parameters": {"truncate": False}}, 422, "/inputs/question"),
-            ("/models/score/pipeline/multiple-choice", {"inputs": {"context": LONG, "question": "b", "choices": ["c", "d"]}, "parameters": {"truncate": False}}, 422, "/inputs/context"),
-            ("/models/words/pipeline/fill-mask", {"inputs": ["a [MASK]", "none"]}, 422, "/inputs/1"),
-            ("/models/words/pipeline/fill-mask", {"inputs": "a [MASK]", "parameters": {"targets": [""]}}, 422, "/parameters/targets"),
-            ("/models/words/pipeline/text-scoring", {"inputs": ["a", LONG], "parameters": {"truncate": False}}, 422, "/inputs/1"),
-            ("/models/words/pipeline/text-scoring", {"inputs": ["a", 5]}, 422, "/inputs/1"),
-            ("/models/words/pipeline/text-scoring", {"inputs": []}, 400, "/inputs"),
-            ("/models/words/pipeline/text-scoring", {"inputs": "a", "parameters": {"tokens": "yes"}}, 422, "/parameters/tokens"),
-            ("/models/words/pipeline/text-scoring", {"inputs": "a", "parameters": {"offsets": "words"}}, 422, "/parameters/offsets"),
-            ("/models/labels/pipeline/text-scoring", {"inputs": "a"}, 422, None),
-            ("/models/token", {"inputs": "a", "parameters": {"ignore_labels": ["PER", "NONE"]}}, 422, "/parameters/ignore_labels"),
-            ("/explain/tokens", {"text": "a", "text_pair": LONG}, 422, "/text_pair"),
-            ("/explain/tokens", {"text": LONG}, 422, "/text"),
-            ("/predict", [], 422, None),
-            ("/embed", {"inputs": ["a"] * 257}, 413, "/inputs"),
-            ("/embed", {"inputs": "a", "dimensions": 0}, 422, "/dimensions"),
-            ("/embed", {"inputs": "a", "dimensions": 17}, 422, "/dimensions"),
-            ("/similarity", {"inputs": {"source_sentence": "a"}}, 422, "/inputs/sentences"),
-            ("/decode", {"ids": [1, -1]}, 422, "/ids/1"),
-            ("/decode", {"ids": [100000]}, 422, "/ids/0"),
-            ("/decode", {"ids": [[1], [2, 100000]]}, 422, "/ids/1/1"),
-            ("/models/labels/pipeline/text-classification", {"inputs": "a", "parameters": {"top_k": 0}}, 422, "/parameters/top_k"),
-            ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a", "parameters": {}}, 422, "/parameters/candidate_labels"),
-            ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs"),
-            ("/models/labels/pipeline/fill-mask", {"inputs": "a [MASK]"}, 422, None)):
+        ("/predict", {"inputs": 1}, 422, "/inputs"),
+        ("/predict", {"inputs": [1]}, 422, "/inputs/0"),
+        ("/predict", {"inputs": ["a", "b", "c"]}, 422, "/inputs"),
+        ("/predict", {"inputs": [["a"], ["a", 2]]}, 422, "/inputs/1/1"),
+        ("/predict", {"inputs": []}, 400, "/inputs"),
+        ("/predict", {}, 422, "/inputs"),
+        ("/predict", {"input": "a"}, 422, "/input"),
+        ("/predict", {"inputs": "a", "truncate": "yes"}, 422, "/truncate"),
+        ("/predict", {"inputs": "a", "truncation_direction": "up"}, 422, "/truncation_direction"),
+        ("/predict", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
+        ("/predict", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
+        ("/predict", {"inputs": [["a"], [LONG]]}, 422, "/inputs/1/0"),
+        ("/predict", {"inputs": [["a"], ["b", LONG]]}, 422, "/inputs/1/1"),
+        ("/predict", {"inputs": [["a"], [LONG, "b"]]}, 422, "/inputs/1/0"),
+        ("/embed", {"inputs": ["a", LONG]}, 422, "/inputs/1"),
+        ("/embed_all", {"inputs": LONG}, 422, "/inputs"),
+        ("/embed", {"inputs": "a", "prompt_name": "query"}, 422, "/prompt_name"),
+        ("/similarity", {"inputs": {"source_sentence": LONG, "sentences": ["b"]}}, 422, "/inputs/source_sentence"),
+        ("/similarity", {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}}, 422, "/inputs/sentences/1"),
+        (
+            "/models/labels/pipeline/sentence-similarity",
+            {"inputs": {"source_sentence": "a", "sentences": ["a", LONG]}, "parameters": {"truncate": False}},
+            422,
+            "/inputs/sentences/1",
+        ),
+        (
+            "/models/labels/pipeline/text-classification",
+            {"inputs": LONG, "parameters": {"truncate": False}},
+            422,
+            "/inputs",
+        ),
+        (
+            "/models/labels/pipeline/text-classification",
+            {"inputs": {"text": LONG}, "parameters": {"truncate": False}},
+            422,
+            "/inputs/text",
+        ),
+        (
+            "/models/labels/pipeline/text-classification",
+            {"inputs": ["a", {"text": "a", "text_pair": LONG}], "parameters": {"truncate": False}},
+            422,
+            "/inputs/1/text_pair",
+        ),
+        ("/models/labels/pipeline/text-classification", {"inputs": ["a", 5]}, 422, "/inputs/1"),
+        ("/models/labels/pipeline/feature-extraction", {"inputs": LONG, "truncate": False}, 422, "/inputs"),
+        (
+            "/models/labels/pipeline/feature-extraction",
+            {"inputs": ["a", LONG], "parameters": {"shape": "pipeline", "truncate": False}},
+            422,
+            "/inputs/1",
+        ),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": LONG, "parameters": {"candidate_labels": ["a", "b"], "truncate": False}},
+            422,
+            "/inputs",
+        ),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": "a", "parameters": {"candidate_labels": ["a", LONG]}},
+            422,
+            "/parameters/candidate_labels/1",
+        ),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": "{} {}"}},
+            422,
+            "/parameters/hypothesis_template",
+        ),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": "a", "parameters": {"candidate_labels": ["a"], "hypothesis_template": LONG + "{}"}},
+            422,
+            "/parameters/hypothesis_template",
+        ),
+        ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a"}, 422, "/parameters/candidate_labels"),
+        (
+            "/models/replaced/pipeline/replaced-token-detection",
+            {"inputs": LONG, "parameters": {"truncate": False}},
+            422,
+            "/inputs",
+        ),
+        (
+            "/models/span/pipeline/question-answering",
+            {"inputs": {"question": "a b c d e f g h i j k l m n", "context": "b"}, "parameters": {"max_seq_len": 8}},
+            422,
+            "/inputs/question",
+        ),
+        (
+            "/models/score/pipeline/multiple-choice",
+            {"inputs": {"context": "a", "choices": ["b"]}},
+            422,
+            "/inputs/choices",
+        ),
+        (
+            "/models/score/pipeline/text-ranking",
+            {"inputs": {"query": "a", "texts": ["b", LONG], "truncate": False}},
+            422,
+            "/inputs/texts/1",
+        ),
+        (
+            "/models/score/pipeline/text-ranking",
+            {"inputs": {"query": "a", "texts": ["b", LONG]}, "parameters": {"truncate": False}},
+            422,
+            "/inputs/texts/1",
+        ),
+        (
+            "/models/score/pipeline/text-ranking",
+            {"inputs": {"query": "a", "documents": ["b", LONG]}, "parameters": {"truncate": False}},
+            422,
+            "/inputs/documents/1",
+        ),
+        (
+            "/models/score/pipeline/multiple-choice",
+            {
+                "inputs": {"context": "a", "question": "b", "choices": ["c", "d " * 200]},
+                "parameters": {"truncate": False},
+            },
+            422,
+            "/inputs/choices/1",
+        ),
+        (
+            "/models/score/pipeline/multiple-choice",
+            {
+                "inputs": {"context": "a", "question": "b " * 200, "choices": ["c", "d"]},
+                "parameters": {"truncate": False},
+            },
+            422,
+            "/inputs/question",
+        ),
+        (
+            "/models/score/pipeline/multiple-choice",
+            {"inputs": {"context": LONG, "question": "b", "choices": ["c", "d"]}, "parameters": {"truncate": False}},
+            422,
+            "/inputs/context",
+        ),
+        ("/models/words/pipeline/fill-mask", {"inputs": ["a [MASK]", "none"]}, 422, "/inputs/1"),
+        (
+            "/models/words/pipeline/fill-mask",
+            {"inputs": "a [MASK]", "parameters": {"targets": [""]}},
+            422,
+            "/parameters/targets",
+        ),
+        (
+            "/models/words/pipeline/text-scoring",
+            {"inputs": ["a", LONG], "parameters": {"truncate": False}},
+            422,
+            "/inputs/1",
+        ),
+        ("/models/words/pipeline/text-scoring", {"inputs": ["a", 5]}, 422, "/inputs/1"),
+        ("/models/words/pipeline/text-scoring", {"inputs": []}, 400, "/inputs"),
+        (
+            "/models/words/pipeline/text-scoring",
+            {"inputs": "a", "parameters": {"tokens": "yes"}},
+            422,
+            "/parameters/tokens",
+        ),
+        (
+            "/models/words/pipeline/text-scoring",
+            {"inputs": "a", "parameters": {"offsets": "words"}},
+            422,
+            "/parameters/offsets",
+        ),
+        ("/models/labels/pipeline/text-scoring", {"inputs": "a"}, 422, None),
+        (
+            "/models/token",
+            {"inputs": "a", "parameters": {"ignore_labels": ["PER", "NONE"]}},
+            422,
+            "/parameters/ignore_labels",
+        ),
+        ("/explain/tokens", {"text": "a", "text_pair": LONG}, 422, "/text_pair"),
+        ("/explain/tokens", {"text": LONG}, 422, "/text"),
+        ("/predict", [], 422, None),
+        ("/embed", {"inputs": ["a"] * 257}, 413, "/inputs"),
+        ("/embed", {"inputs": "a", "dimensions": 0}, 422, "/dimensions"),
+        ("/embed", {"inputs": "a", "dimensions": 17}, 422, "/dimensions"),
+        ("/similarity", {"inputs": {"source_sentence": "a"}}, 422, "/inputs/sentences"),
+        ("/decode", {"ids": [1, -1]}, 422, "/ids/1"),
+        ("/decode", {"ids": [100000]}, 422, "/ids/0"),
+        ("/decode", {"ids": [[1], [2, 100000]]}, 422, "/ids/1/1"),
+        (
+            "/models/labels/pipeline/text-classification",
+            {"inputs": "a", "parameters": {"top_k": 0}},
+            422,
+            "/parameters/top_k",
+        ),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": "a", "parameters": {}},
+            422,
+            "/parameters/candidate_labels",
+        ),
+        ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs"),
+        ("/models/labels/pipeline/fill-mask", {"inputs": "a [MASK]"}, 422, None),
+    ):
         got, answer = server.refused(path, body, x_model="labels")
         assert got == status, (path, body, answer)
         assert field is None or answer.get("field") == field, (path, body, answer)
@@ -89,10 +222,17 @@ def test_places_in_the_body_are_named(server):
 
 def test_places_in_requests_for_documents(server):
     for path in ("/rerank", "/"):
-        for body, field in (({"query": LONG, "texts": ["a"]}, "/query"), ({"query": "a", "texts": ["b", "c", "d", LONG]}, "/texts/3")):
+        for body, field in (
+            ({"query": LONG, "texts": ["a"]}, "/query"),
+            ({"query": "a", "texts": ["b", "c", "d", LONG]}, "/texts/3"),
+        ):
             assert server.refused(path, body, x_model="score")[1]["field"] == field
     for path in ("/v1/rerank", "/v2/rerank", "/v1/reranking"):
-        for body, field in (({"query": LONG, "documents": ["a"]}, "/query"), ({"query": "a", "documents": ["b", LONG]}, "/documents/1"), ({"query": "a", "documents": ["b", {"text": 5}]}, "/documents/1/text")):
+        for body, field in (
+            ({"query": LONG, "documents": ["a"]}, "/query"),
+            ({"query": "a", "documents": ["b", LONG]}, "/documents/1"),
+            ({"query": "a", "documents": ["b", {"text": 5}]}, "/documents/1/text"),
+        ):
             status, answer = server.refused(path, body | {"truncate": False}, x_model="score")
             assert status == 422 and answer["message"].startswith(field + ":"), answer
     status, answer = server.refused("/", {"texts": ["a"]}, x_model="score")
@@ -108,13 +248,33 @@ def test_places_in_requests_for_documents(server):
 
 def test_refusals_are_utf_8(server):
     """A message that quotes a part of a character: found by schemathesis."""
-    for body in ("\u063c".encode(), "ä".encode() * 3, json.dumps({"inputs": "a", "dimensions": "a" + "ä" * 40}).encode(), json.dumps({"ä" * 300: 1, "inputs": "a", "trunkate": True}).encode()):
+    for body in (
+        "\u063c".encode(),
+        "ä".encode() * 3,
+        json.dumps({"inputs": "a", "dimensions": "a" + "ä" * 40}).encode(),
+        json.dumps({"ä" * 300: 1, "inputs": "a", "trunkate": True}).encode(),
+    ):
         status, _, answer = server.request("POST", "/embed", body, {"x-model": "labels"})
         assert status in (200, 400, 422) and json.loads(answer)
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"{\"inputs\": \"a\"} x", b"{\"inputs\": \"\xff\"}", b"{\"inputs\": NaN}", b"{\"inputs\": 1e999}", b"{'inputs': 1}",
-                                  b"[" * 5000, b"{\"a\":" * 40 + b"1" + b"}" * 40, b"{\"inputs\": \"a\", \"inputs\": \"b\"}", b"\x00", b"{\"inputs\": \"a\",}"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"inputs": "a"} x',
+        b'{"inputs": "\xff"}',
+        b'{"inputs": NaN}',
+        b'{"inputs": 1e999}',
+        b"{'inputs': 1}",
+        b"[" * 5000,
+        b'{"a":' * 40 + b"1" + b"}" * 40,
+        b'{"inputs": "a", "inputs": "b"}',
+        b"\x00",
+        b'{"inputs": "a",}',
+    ],
+)
 def test_a_body_that_is_not_strict_json(server, body):
     status, answer = server.refused("/predict", body, x_model="labels")
     assert status == 400 and answer["code"] == "bad_json"
@@ -123,26 +283,47 @@ def test_a_body_that_is_not_strict_json(server, body):
 def test_every_number_has_its_range(server):
     """min - 1, max + 1 and what is no number at all, for each numeric field."""
     odd = [-1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 1.5, "5", True, [], {}]
-    for model, task, field in (("labels", "text-classification", "top_k"), ("words", "fill-mask", "top_k"), ("span", "question-answering", "max_answer_len"),
-                               ("span", "question-answering", "max_seq_len"), ("token", "token-classification", "stride")):
+    for model, task, field in (
+        ("labels", "text-classification", "top_k"),
+        ("words", "fill-mask", "top_k"),
+        ("span", "question-answering", "max_answer_len"),
+        ("span", "question-answering", "max_seq_len"),
+        ("token", "token-classification", "stride"),
+    ):
         inputs = {"question": "a", "context": "b"} if model == "span" else "a [MASK]"
         for value in odd:
             if task == "text-classification" and value == 2**31 - 1:
                 continue
-            status, answer = server.refused(f"/models/{model}/pipeline/{task}", {"inputs": inputs, "parameters": {field: value}})
+            status, answer = server.refused(
+                f"/models/{model}/pipeline/{task}", {"inputs": inputs, "parameters": {field: value}}
+            )
             assert (status, answer["field"]) == (422, f"/parameters/{field}"), (task, field, value, answer)
-    for body in (b'{"inputs":"a","dimensions":9223372036854775808}', b'{"inputs":"a","dimensions":-9223372036854775809}', b'{"inputs":"a","dimensions":1e309}'):
+    for body in (
+        b'{"inputs":"a","dimensions":9223372036854775808}',
+        b'{"inputs":"a","dimensions":-9223372036854775809}',
+        b'{"inputs":"a","dimensions":1e309}',
+    ):
         assert server.refused("/embed", body, x_model="labels")[0] in (400, 422)
 
 
 def test_names_of_fields_do_not_break_the_header_that_names_them(server):
     """A client's text in a header: found by schemathesis, whose field with a line break ended the header."""
     names = ["plain_name.1", "a\nb", "a\r\nset-cookie: c=1\r\n\r\nHTTP/1.1 200 OK", "\u0000", "ä, b", "x" * 300]
-    status, headers, text = server.request("POST", "/predict", {"inputs": TEXT} | dict.fromkeys(names, 1), {"x-model": "labels"})
+    status, headers, text = server.request(
+        "POST", "/predict", {"inputs": TEXT} | dict.fromkeys(names, 1), {"x-model": "labels"}
+    )
     assert status == 200 and json.loads(text) and "set-cookie" not in headers
-    assert headers["x-ignored-fields"].split(", ") == ["plain_name.1", "a%0Ab", "a%0D%0Aset-cookie%3A%20c%3D1%0D%0A%0D%0AHTTP%2F1.1%20200%20OK", "%00",
-                                                       "%C3%A4%2C%20b", "x" * 64 + "..."]
-    status, headers, text = server.request("POST", "/predict", {"inputs": TEXT} | {f"field{i}": 1 for i in range(4000)}, {"x-model": "labels"})
+    assert headers["x-ignored-fields"].split(", ") == [
+        "plain_name.1",
+        "a%0Ab",
+        "a%0D%0Aset-cookie%3A%20c%3D1%0D%0A%0D%0AHTTP%2F1.1%20200%20OK",
+        "%00",
+        "%C3%A4%2C%20b",
+        "x" * 64 + "...",
+    ]
+    status, headers, text = server.request(
+        "POST", "/predict", {"inputs": TEXT} | {f"field{i}": 1 for i in range(4000)}, {"x-model": "labels"}
+    )
     assert status == 200 and headers["x-ignored-fields"].endswith("field15, ...")
 
 
@@ -170,9 +351,25 @@ def test_each_family_has_its_own_words(server):
 
 def test_keys(serve, models):
     server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
-    assert all(server.request("GET", path)[0] == 200 for path in ("/health", "/ping", "/v2/health/live", "/v2/health/ready"))
-    for path, method in (("/info", "GET"), ("/v2", "GET"), ("/v2/models/labels", "GET"), ("/v2/models/labels/infer", "POST"), ("/metrics", "GET"), ("/predict", "POST"), ("/v1/models", "GET"), ("/nothing", "GET")):
-        for key in ({}, {"authorization": "Bearer secre"}, {"authorization": "Bearer secret2"}, {"authorization": "secret"}):
+    assert all(
+        server.request("GET", path)[0] == 200 for path in ("/health", "/ping", "/v2/health/live", "/v2/health/ready")
+    )
+    for path, method in (
+        ("/info", "GET"),
+        ("/v2", "GET"),
+        ("/v2/models/labels", "GET"),
+        ("/v2/models/labels/infer", "POST"),
+        ("/metrics", "GET"),
+        ("/predict", "POST"),
+        ("/v1/models", "GET"),
+        ("/nothing", "GET"),
+    ):
+        for key in (
+            {},
+            {"authorization": "Bearer secre"},
+            {"authorization": "Bearer secret2"},
+            {"authorization": "secret"},
+        ):
             status, headers, _ = server.request(method, path, {"inputs": TEXT} if method == "POST" else None, key)
             assert status == 401 and headers["www-authenticate"] == "Bearer", path
     assert server.post("/predict", {"inputs": TEXT}, authorization="Bearer secret")
@@ -210,13 +407,19 @@ def test_a_client_that_leaves_is_counted_and_its_place_is_free(serve, models):
 
 # ---- raw bytes
 
+
 def head_of(*lines, start="POST /predict HTTP/1.1"):
     return "\r\n".join([start, *lines, "", ""]).encode()
 
 
 def test_framing(server):
     good = b'{"inputs":"a"}'
-    host, close, model, length = "Host: localhost", "Connection: close", "X-Model: labels", f"Content-Length: {len(good)}"
+    host, close, model, length = (
+        "Host: localhost",
+        "Connection: close",
+        "X-Model: labels",
+        f"Content-Length: {len(good)}",
+    )
     kind = "Content-Type: application/json"
     cases = [
         (head_of(host, close, model, kind, length) + good, 200),
@@ -271,7 +474,7 @@ def test_byte_by_byte(server):
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as one:
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for i in range(len(data)):
-            one.send(data[i:i + 1])
+            one.send(data[i : i + 1])
         assert read_all(one).startswith(b"HTTP/1.1 200")
 
 
@@ -285,7 +488,9 @@ def test_a_continue_is_given_only_where_a_body_is_wanted(serve, models):
         one.sendall(body)
         assert read_all(one).startswith(b"HTTP/1.1 200")
     assert server.raw(head_of(*expect, f"Content-Length: {len(body)}"), wait=SECONDS).startswith(b"HTTP/1.1 401")
-    assert server.raw(head_of(*expect, "Authorization: Bearer secret", "Content-Length: 999999999"), wait=SECONDS).startswith(b"HTTP/1.1 413")
+    assert server.raw(
+        head_of(*expect, "Authorization: Bearer secret", "Content-Length: 999999999"), wait=SECONDS
+    ).startswith(b"HTTP/1.1 413")
 
 
 def test_connections_over_the_caps_are_told(serve, models):
@@ -299,7 +504,9 @@ def test_connections_over_the_caps_are_told(serve, models):
     for one in open_ones:
         one.close()
     end = time.monotonic() + SECONDS
-    while not server.raw(head_of("Host: localhost", "Connection: close", start="GET /health HTTP/1.1")).startswith(b"HTTP/1.1 200"):
+    while not server.raw(head_of("Host: localhost", "Connection: close", start="GET /health HTTP/1.1")).startswith(
+        b"HTTP/1.1 200"
+    ):
         assert time.monotonic() < end
 
 
@@ -332,12 +539,14 @@ def test_thousands_at_once_over_the_cap_are_each_told(serve, models):
     for one in open_ones:
         one.close()
     end = time.monotonic() + SECONDS
-    while 'deberta_connections 1\n' not in (metrics := server.request("GET", "/metrics")[2]):
+    while "deberta_connections 1\n" not in (metrics := server.request("GET", "/metrics")[2]):
         assert time.monotonic() < end, metrics
     assert "deberta_connections_refused_total 4700" in metrics
     before = resident(server)
     for _ in range(int(os.environ.get("CONNECTIONS", "200" if SANITIZED else "2000"))):
-        assert server.raw(head_of("Host: localhost", "Connection: close", start="GET /health HTTP/1.1")).startswith(b"HTTP/1.1 200")
+        assert server.raw(head_of("Host: localhost", "Connection: close", start="GET /health HTTP/1.1")).startswith(
+            b"HTTP/1.1 200"
+        )
     assert SANITIZED or resident(server) - before < 4 << 20
 
 
@@ -353,7 +562,11 @@ def test_clients_that_leave_in_each_phase_leave_nothing(server):
     while True:
         metrics = server.request("GET", "/metrics")[2]
         values = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if not line.startswith("#"))
-        if values['deberta_queue_requests{model="labels"}'] == "0" and values['deberta_queue_tokens{model="labels"}'] == "0" and values["deberta_connections"] == "1":
+        if (
+            values['deberta_queue_requests{model="labels"}'] == "0"
+            and values['deberta_queue_tokens{model="labels"}'] == "0"
+            and values["deberta_connections"] == "1"
+        ):
             break
         assert time.monotonic() < end, metrics
     assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
@@ -375,4 +588,6 @@ def test_who_may_see_the_explorer(serve, models):
         server = serve("-m", models["labels"], "--host", "0.0.0.0", *words, environment={"DEBERTA_API_KEY": "secret"})
         assert server.request("GET", "/explorer")[0] == page
         assert server.request("POST", "/explain/tokens", {"text": "a"})[0] == 401
-        assert server.request("POST", "/explain/tokens", {"text": "a"}, {"authorization": "Bearer secret"})[0] == (200 if page == 200 else answer)
+        assert server.request("POST", "/explain/tokens", {"text": "a"}, {"authorization": "Bearer secret"})[0] == (
+            200 if page == 200 else answer
+        )

@@ -1,5 +1,6 @@
 """docs/serving.md, tried as a new user would: `./run serve` with nothing else, and its lines for each task as they
 stand."""
+
 import json
 import re
 import subprocess
@@ -13,14 +14,22 @@ PAGE = (ROOT / "docs/serving.md").read_text()
 def lines_of(title):
     """The shell scripts under a heading."""
     part = re.search(rf"^## {title}\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)[1]
-    return ["\n".join(line[4:] for line in block.splitlines()) for block in re.findall(r"(?:^    .*\n)+", part, re.MULTILINE)]
+    return [
+        "\n".join(line[4:] for line in block.splitlines())
+        for block in re.findall(r"(?:^    .*\n)+", part, re.MULTILINE)
+    ]
 
 
 def answers_of(script, server):
     """What each curl of it prints, which must be JSON."""
     script = script.replace("localhost:8080", f"localhost:{server.port}")
     # Each answer is a line of its own.
-    done = subprocess.run(["bash", "-e", "-c", 'curl() { command curl -sS --fail-with-body "$@"; echo; }\n' + script], capture_output=True, text=True, env=clean_environment())
+    done = subprocess.run(
+        ["bash", "-e", "-c", 'curl() { command curl -sS --fail-with-body "$@"; echo; }\n' + script],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(re.findall(r"^curl", script, re.MULTILINE)) and all(answers)

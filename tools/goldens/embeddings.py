@@ -27,7 +27,5 @@ def embed(config, w, inputs, mask_BL):
     if config.position_biased_input:
         x_BLE = x_BLE + absolute_positions(w, position_ids(inputs))
     x_BLD = x_BLE if config.embedding_size == config.hidden_size else linear(x_BLE, w["embeddings.embed_proj.weight"])
-    x_BLD = layer_norm(
-        x_BLD, w["embeddings.LayerNorm.weight"], w["embeddings.LayerNorm.bias"], config.layer_norm_eps
-    )
+    x_BLD = layer_norm(x_BLD, w["embeddings.LayerNorm.weight"], w["embeddings.LayerNorm.bias"], config.layer_norm_eps)
     return x_BLD * mask_BL[..., None].astype(x_BLD.dtype)

@@ -9,6 +9,7 @@ tokenizer folder.
 FILE is a text file, a folder of them or a pattern, as for `deberta-train`: .txt, .txt.xz, .txt.gz, .txt.bz2, .txt.zst.
 The same options and files give the same bytes: the lines are sampled with a fixed seed and stay in their order, and one
 thread trains, since sums over several threads round differently. The folder appears complete or not at all."""
+
 import argparse
 import bz2
 import contextlib
@@ -151,8 +152,10 @@ def explain(message: str, size: int) -> str:
     if most := re.search(r"Vocabulary size too high.*?<= (\d+)", message):
         return f"vocabulary size: expected at most {most[1]} for this corpus, got {size}"
     if fewest := re.search(r"smaller than required_chars\. (\d+) vs (\d+)", message):
-        return (f"vocabulary size: expected at least {fewest[2]} for the characters of this corpus, got {size}; or lower "
-                "the character coverage")
+        return (
+            f"vocabulary size: expected at least {fewest[2]} for the characters of this corpus, got {size}; or lower "
+            "the character coverage"
+        )
     return f"sentencepiece: {message.strip()}"
 
 
@@ -161,15 +164,29 @@ def train(lines: list[str], options: argparse.Namespace) -> bytes:
     try:
         import sentencepiece
     except ImportError as error:
-        raise Problem("sentencepiece is not installed; run this with .venv/bin/python, which tools/private_python.py oracle makes") from error
+        raise Problem(
+            "sentencepiece is not installed; run this with .venv/bin/python, which tools/private_python.py oracle makes"
+        ) from error
     model = io.BytesIO()
     names = {f"{name}_piece": piece for name, piece in SPECIAL.items()}
     ids = {f"{name}_id": number for number, name in enumerate(SPECIAL)}
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=options.vocab_size, byte_fallback=True,
-            normalization_rule_name="nmt_nfkc", character_coverage=options.character_coverage, num_threads=1, input_sentence_size=0,
-            shuffle_input_sentence=False, max_sentence_length=MOST_LINE_BYTES, minloglevel=2, **names, **ids)
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=options.vocab_size,
+            byte_fallback=True,
+            normalization_rule_name="nmt_nfkc",
+            character_coverage=options.character_coverage,
+            num_threads=1,
+            input_sentence_size=0,
+            shuffle_input_sentence=False,
+            max_sentence_length=MOST_LINE_BYTES,
+            minloglevel=2,
+            **names,
+            **ids,
+        )
     except (RuntimeError, OSError) as error:
         raise Problem(explain(str(error), options.vocab_size)) from error
     return model.getvalue()
@@ -177,17 +194,40 @@ def train(lines: list[str], options: argparse.Namespace) -> bytes:
 
 def json_files(options: argparse.Namespace) -> dict[str, dict]:
     def token(content: str) -> dict:
-        return {"content": content, "lstrip": False, "normalized": content == SPECIAL["unk"], "rstrip": False, "single_word": False}
+        return {
+            "content": content,
+            "lstrip": False,
+            "normalized": content == SPECIAL["unk"],
+            "rstrip": False,
+            "single_word": False,
+        }
 
     ids = {str(number): piece for number, piece in enumerate(SPECIAL.values())} | {str(options.vocab_size): MASK}
-    names = {"bos_token": SPECIAL["bos"], "cls_token": SPECIAL["bos"], "eos_token": SPECIAL["eos"], "mask_token": MASK,
-             "pad_token": SPECIAL["pad"], "sep_token": SPECIAL["eos"]}
-    config = {"added_tokens_decoder": {number: token(piece) | {"special": True} for number, piece in ids.items()},
-              **names, "clean_up_tokenization_spaces": False, "do_lower_case": False, "extra_special_tokens": {},
-              "model_max_length": options.model_max_length, "sp_model_kwargs": {}, "split_by_punct": False,
-              "tokenizer_class": "DebertaV2Tokenizer", "unk_token": SPECIAL["unk"]}
-    return {"added_tokens.json": {MASK: options.vocab_size}, "special_tokens_map.json": names | {"unk_token": token(SPECIAL["unk"])},
-            "tokenizer_config.json": config}
+    names = {
+        "bos_token": SPECIAL["bos"],
+        "cls_token": SPECIAL["bos"],
+        "eos_token": SPECIAL["eos"],
+        "mask_token": MASK,
+        "pad_token": SPECIAL["pad"],
+        "sep_token": SPECIAL["eos"],
+    }
+    config = {
+        "added_tokens_decoder": {number: token(piece) | {"special": True} for number, piece in ids.items()},
+        **names,
+        "clean_up_tokenization_spaces": False,
+        "do_lower_case": False,
+        "extra_special_tokens": {},
+        "model_max_length": options.model_max_length,
+        "sp_model_kwargs": {},
+        "split_by_punct": False,
+        "tokenizer_class": "DebertaV2Tokenizer",
+        "unk_token": SPECIAL["unk"],
+    }
+    return {
+        "added_tokens.json": {MASK: options.vocab_size},
+        "special_tokens_map.json": names | {"unk_token": token(SPECIAL["unk"])},
+        "tokenizer_config.json": config,
+    }
 
 
 def check_output(folder: pathlib.Path) -> None:
@@ -246,14 +286,50 @@ def whole_number(least: int):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="train-tokenizer", description="Trains a SentencePiece tokenizer in the layout of DeBERTa-v3.", allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="train-tokenizer",
+        description="Trains a SentencePiece tokenizer in the layout of DeBERTa-v3.",
+        allow_abbrev=False,
+    )
     parser.add_argument("files", nargs="+", metavar="FILE", help="text files, folders of them, patterns")
-    parser.add_argument("-o", "--output", required=True, type=pathlib.Path, metavar="DIR", help="a new or an empty folder")
-    parser.add_argument("--vocab-size", required=True, type=whole_number(FEWEST_PIECES), metavar="N", help="pieces of the model; [MASK] comes after them")
-    parser.add_argument("--character-coverage", type=fraction, default=0.9995, metavar="X", help="share of the characters that get a piece; bytes spell the others (default 0.9995)")
-    parser.add_argument("--input-sentence-size", type=whole_number(0), default=1000000, metavar="N", help="lines to train on, drawn evenly; 0: all (default 1000000)")
-    parser.add_argument("--hold-out-every", type=whole_number(0), default=50, metavar="N", help="every N-th document is left out, as the trainer does; 0: none (default 50)")
-    parser.add_argument("--model-max-length", type=whole_number(3), default=512, metavar="N", help="written to tokenizer_config.json (default 512)")
+    parser.add_argument(
+        "-o", "--output", required=True, type=pathlib.Path, metavar="DIR", help="a new or an empty folder"
+    )
+    parser.add_argument(
+        "--vocab-size",
+        required=True,
+        type=whole_number(FEWEST_PIECES),
+        metavar="N",
+        help="pieces of the model; [MASK] comes after them",
+    )
+    parser.add_argument(
+        "--character-coverage",
+        type=fraction,
+        default=0.9995,
+        metavar="X",
+        help="share of the characters that get a piece; bytes spell the others (default 0.9995)",
+    )
+    parser.add_argument(
+        "--input-sentence-size",
+        type=whole_number(0),
+        default=1000000,
+        metavar="N",
+        help="lines to train on, drawn evenly; 0: all (default 1000000)",
+    )
+    parser.add_argument(
+        "--hold-out-every",
+        type=whole_number(0),
+        default=50,
+        metavar="N",
+        help="every N-th document is left out, as the trainer does; 0: none (default 50)",
+    )
+    parser.add_argument(
+        "--model-max-length",
+        type=whole_number(3),
+        default=512,
+        metavar="N",
+        help="written to tokenizer_config.json (default 512)",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return parser.parse_args(arguments)
 

@@ -1,4 +1,5 @@
 """What the scripts that write tables of characters share."""
+
 import sys
 
 POINTS = [p for p in range(sys.maxunicode + 1) if not 0xD800 <= p <= 0xDFFF]

@@ -13,8 +13,18 @@ from uniseg.emoji import extended_pictographic
 from uniseg.graphemecluster import grapheme_cluster_break
 
 assert unidata_version == "16.0.0"
-NAMES = {"CR": "kCr", "LF": "kLf", "Control": "kControl", "ZWJ": "kJoiner", "Regional_Indicator": "kRegional",
-         "Prepend": "kPrepend", "SpacingMark": "kSpacingMark", "L": "kL", "V": "kV", "T": "kT"}
+NAMES = {
+    "CR": "kCr",
+    "LF": "kLf",
+    "Control": "kControl",
+    "ZWJ": "kJoiner",
+    "Regional_Indicator": "kRegional",
+    "Prepend": "kPrepend",
+    "SpacingMark": "kSpacingMark",
+    "L": "kL",
+    "V": "kV",
+    "T": "kT",
+}
 
 
 def class_of(point):

@@ -28,7 +28,9 @@ WORDS = pre_tokenizers.Whitespace()
 
 
 def whose(in_python, in_library):
-    return {(True, True): BOTH, (True, False): PYTHON, (False, True): LIBRARY, (False, False): None}[in_python, in_library]
+    return {(True, True): BOTH, (True, False): PYTHON, (False, True): LIBRARY, (False, False): None}[
+        in_python, in_library
+    ]
 
 
 def decompositions():
@@ -40,7 +42,15 @@ def decompositions():
         library = NFD.normalize_str(chr(point)) != chr(point)
         composes = len(parts) == 2 and unicodedata.normalize("NFC", chr(point)) == chr(point)
         first, second = [*parts, "0"][:2]
-        rows.append([f"0x{point:X}", f"0x{first}", f"0x{second}" if second != "0" else "0", "true" if composes else "false", whose(True, library)])
+        rows.append(
+            [
+                f"0x{point:X}",
+                f"0x{first}",
+                f"0x{second}" if second != "0" else "0",
+                "true" if composes else "false",
+                whose(True, library),
+            ]
+        )
     return rows
 
 
@@ -98,8 +108,10 @@ def is_ascii_punctuation(point):
 def main():
     clean = lambda p: CLEAN.normalize_str("x" + chr(p) + "y")
     print("// Made by make_normal_form_tables.py from")
-    print(f"// Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}) and tokenizers "
-          f"{tokenizers.__version__}.")
+    print(
+        f"// Unicode {unicodedata.unidata_version} (Python {sys.version.split()[0]}) and tokenizers "
+        f"{tokenizers.__version__}."
+    )
     print_table("kDecompositions", "Decomposition", decompositions(), 3)
     print_table("kCombining", "CombiningRange", combining(), 5)
     print_table("kLibraryLower", "LowerPair", lower_case(), 8)
@@ -108,11 +120,17 @@ def main():
         "kStripped": (lambda p: False, lambda p: STRIPPED.normalize_str("a" + chr(p)) == "a"),
         "kRemoved": (lambda p: is_removed(p), lambda p: clean(p) == "xy"),
         "kBertSpaces": (is_white_space, lambda p: clean(p) == "x y"),
-        "kPunctuationOf": (lambda p: is_ascii_punctuation(p) or category(p).startswith("P"), lambda p: splits(PUNCTUATION, p)),
+        "kPunctuationOf": (
+            lambda p: is_ascii_punctuation(p) or category(p).startswith("P"),
+            lambda p: splits(PUNCTUATION, p),
+        ),
         "kDigits": (lambda p: category(p).startswith("N"), lambda p: splits(DIGITS, p)),
         "kChinese": (lambda p: chinese(p), lambda p: CHINESE.normalize_str("x" + chr(p) + "y") != "x" + chr(p) + "y"),
     }
-    tables["kWordCharacters"] = (lambda p: False, lambda p: len(WORDS.pre_tokenize_str("x" + chr(p))) == 1 and not chr(p).isspace() and p != 0x85)
+    tables["kWordCharacters"] = (
+        lambda p: False,
+        lambda p: len(WORDS.pre_tokenize_str("x" + chr(p))) == 1 and not chr(p).isspace() and p != 0x85,
+    )
     for name, (in_python, in_library) in tables.items():
         print_table(name, "OwnedRange", classes(in_python, in_library), 5)
 
@@ -127,8 +145,16 @@ def lower_case():
 
 def chinese(point):
     """As BasicTokenizer of transformers says."""
-    ranges = [(0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF),
-              (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)]
+    ranges = [
+        (0x4E00, 0x9FFF),
+        (0x3400, 0x4DBF),
+        (0x20000, 0x2A6DF),
+        (0x2A700, 0x2B73F),
+        (0x2B740, 0x2B81F),
+        (0x2B820, 0x2CEAF),
+        (0xF900, 0xFAFF),
+        (0x2F800, 0x2FA1F),
+    ]
     return any(first <= point <= last for first, last in ranges)
 
 

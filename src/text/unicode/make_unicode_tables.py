@@ -43,8 +43,10 @@ def lower_runs():
 def main():
     longer = [p for p in POINTS if len(chr(p).lower()) > 1]
     assert longer == [0x130], longer  # unicode.cpp knows this one
-    print(f"// Made by make_unicode_tables.py from Unicode {unicodedata.unidata_version} (Python "
-          f"{sys.version.split()[0]}).")
+    print(
+        f"// Made by make_unicode_tables.py from Unicode {unicodedata.unidata_version} (Python "
+        f"{sys.version.split()[0]})."
+    )
     for name, test in [
         ("kWhiteSpace", str.isspace),
         ("kPunctuation", lambda c: unicodedata.category(c).startswith("P")),

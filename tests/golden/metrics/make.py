@@ -7,6 +7,7 @@ Writes made_TASK.json (the documents) and official.json (each script's SHA-256 a
 part of this project: evaluate-v1.1.py of SQuAD, evaluate-v2.0.py of rajpurkar/SQuAD-explorer (commit eee5fdbf),
 dataset/evaluation.py of sheng-z/ReCoRD-explorer (commit a029c2ef), whose functions SuperGLUE took over. The real
 answers need the shared folder: only their figures and their digest are kept."""
+
 import hashlib
 import json
 import pathlib
@@ -23,7 +24,13 @@ from official_rows import MADE, REAL, THRESHOLDS, digest, text_of  # noqa: E402
 def script_output(folder, script, documents, *words):
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
-    return subprocess.run([sys.executable, script, "gold.json", "answers.json", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, script, "gold.json", "answers.json", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def squad_1(folder, script, documents):
@@ -49,12 +56,19 @@ def record(folder, script, documents):
 def main():
     runs = {"squad": squad_1, "squad2": squad_2, "record": record}
     scripts = dict(zip(runs, (pathlib.Path(path).resolve() for path in sys.argv[1:]), strict=True))
-    official = {"scripts": {task: hashlib.sha256(path.read_bytes()).hexdigest() for task, path in scripts.items()}, "made": {}, "real": {}}
+    official = {
+        "scripts": {task: hashlib.sha256(path.read_bytes()).hexdigest() for task, path in scripts.items()},
+        "made": {},
+        "real": {},
+    }
     for kind, sets in (("made", MADE), ("real", REAL)):
         for task, make in sets.items():
             documents = make()
             with tempfile.TemporaryDirectory() as folder:
-                official[kind][task] = {"digest": digest(documents), "figures": runs[task](pathlib.Path(folder), scripts[task], documents)}
+                official[kind][task] = {
+                    "digest": digest(documents),
+                    "figures": runs[task](pathlib.Path(folder), scripts[task], documents),
+                }
             if kind == "made":
                 (FOLDER / f"made_{task}.json").write_text(text_of(documents), encoding="utf-8")
     (FOLDER / "official.json").write_text(json.dumps(official, indent=1) + "\n")

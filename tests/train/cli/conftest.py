@@ -1,4 +1,5 @@
 """Running the built programs of both halves: DEBERTA_BINARY names deberta, deberta-train lies beside it."""
+
 import json
 import os
 import pathlib
@@ -17,8 +18,20 @@ from task_files import jsonl
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
 TIMES = {"tokens_per_s", "seconds", "time", "train_runtime"}  # numbers that differ from run to run
-SMALL = ["--config-overrides", "num_hidden_layers=2,hidden_size=32,num_attention_heads=2,position_buckets=8",
-         "--batch-size", "8", "--max-tokens", "32", "--learning-rate", "0.003", "--hold-out-every", "10", "--logging-steps", "2"]
+SMALL = [
+    "--config-overrides",
+    "num_hidden_layers=2,hidden_size=32,num_attention_heads=2,position_buckets=8",
+    "--batch-size",
+    "8",
+    "--max-tokens",
+    "32",
+    "--learning-rate",
+    "0.003",
+    "--hold-out-every",
+    "10",
+    "--logging-steps",
+    "2",
+]
 
 WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen song wall".split()
 
@@ -38,8 +51,16 @@ def environment(tmp_path):
 @pytest.fixture
 def deberta(environment):
     def run(*words, **more):
-        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=HANG_SECONDS,
-                              **more)
+        return subprocess.run(
+            [BINARY, *map(str, words)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=HANG_SECONDS,
+            **more,
+        )
+
     return run
 
 
@@ -52,9 +73,19 @@ def shim(tmp_path_factory):
 def deberta_at(environment, shim):
     """deberta_at(call, does, words...) -> the finished process, in which that happened to that call; a signal reaches
     the processes that it started, too"""
+
     def run(call, does, *words, **more):
-        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, start_new_session=True, timeout=HANG_SECONDS,
-                              env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"}, **more)
+        return subprocess.run(
+            [BINARY, *map(str, words)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+            timeout=HANG_SECONDS,
+            env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"},
+            **more,
+        )
+
     return run
 
 
@@ -98,7 +129,14 @@ def rows(tmp_path):
     """A file of 40 texts of two classes."""
     dice = random.Random(3)
     file = tmp_path / "rows.jsonl"
-    file.write_text(jsonl(*({"text": " ".join(dice.choices(WORDS, k=5 + n % 4)), "label": "good" if n % 2 else "bad"} for n in range(40))))
+    file.write_text(
+        jsonl(
+            *(
+                {"text": " ".join(dice.choices(WORDS, k=5 + n % 4)), "label": "good" if n % 2 else "bad"}
+                for n in range(40)
+            )
+        )
+    )
     return file
 
 
@@ -113,8 +151,10 @@ def dev_rows(rows, tmp_path):
 @pytest.fixture
 def pretrain(deberta, tokenizer, corpus):
     """pretrain(output, words...) -> the finished process"""
+
     def run(output, *words, files=None):
         return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *SMALL, *words, *(files or [corpus]))
+
     return run
 
 
@@ -125,7 +165,13 @@ def disk():
 
     def make(size_bytes):
         folder = tempfile.mkdtemp()
-        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], capture_output=True).returncode != 0:
+        if (
+            os.geteuid() != 0
+            or subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], capture_output=True
+            ).returncode
+            != 0
+        ):
             os.rmdir(folder)
             pytest.skip("no disk can be mounted here")
         folders.append(folder)
@@ -144,7 +190,11 @@ def size_of(folder):
 def without_times(value):
     if isinstance(value, list):
         return [without_times(item) for item in value]
-    return {name: without_times(item) for name, item in value.items() if name not in TIMES} if isinstance(value, dict) else value
+    return (
+        {name: without_times(item) for name, item in value.items() if name not in TIMES}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 def log_of(folder):
@@ -158,11 +208,21 @@ def weights_of(folder):
 
 def left_by(folder):
     """{name: contents} of all that a run leaves and that does not tell of its breaks; JSON without times."""
+
     def contents(path):
         if path.name == "metrics.jsonl":
             return log_of(folder)
-        return without_times(json.loads(path.read_text())) if path.suffix == ".json" and path.parent == folder else path.read_bytes()
-    names = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "tb" and path.name not in ("events.jsonl", "run.html")]
+        return (
+            without_times(json.loads(path.read_text()))
+            if path.suffix == ".json" and path.parent == folder
+            else path.read_bytes()
+        )
+
+    names = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.parent.name != "tb" and path.name not in ("events.jsonl", "run.html")
+    ]
     return {str(path.relative_to(folder)): contents(path) for path in names}
 
 

@@ -1,5 +1,6 @@
 """Peak memory of `deberta pretrain`, tokenising included, on a corpus once and ten times. `memory.py FILE...`: of these
 files; prints the figures and fails when ten times takes more than GROWTH_MB more."""
+
 import os
 import pathlib
 import subprocess
@@ -10,7 +11,7 @@ import time
 from conftest import BINARY, SMALL
 
 COPIES, GROWTH_MB, SAMPLE_SECONDS = 10, 30, 0.01
-MODEL = SMALL[:SMALL.index("--hold-out-every")]
+MODEL = SMALL[: SMALL.index("--hold-out-every")]
 
 
 def anonymous_mb(process):
@@ -23,7 +24,9 @@ def anonymous_mb(process):
 
 def peak_mb(words, environment):
     """Of anonymous memory, by samples."""
-    process = subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        [BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    )
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, anonymous_mb(process))
@@ -43,19 +46,36 @@ def peaks_of(files, tokenizer, folder, hold_out_every):
             for file in files:
                 os.symlink(file, texts / f"{number}-{file.name}")
         environment = dict(os.environ, XDG_CACHE_HOME=str(folder / f"cache{copies}"))
-        words = ["pretrain", "--tokenizer-name", tokenizer, "-o", folder / f"out{copies}", *MODEL, "--hold-out-every", hold_out_every, "--max-steps", "4", texts]
+        words = [
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            "-o",
+            folder / f"out{copies}",
+            *MODEL,
+            "--hold-out-every",
+            hold_out_every,
+            "--max-steps",
+            "4",
+            texts,
+        ]
         peaks.append(peak_mb(words, environment))
     return tuple(peaks)
 
 
 def main():
     from models import make_model
+
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         tokenizer = make_model(folder / "tokenizer", "lm")
-        once, often = peaks_of([pathlib.Path(path).resolve() for path in sys.argv[1:]], tokenizer, folder, hold_out_every=1000)
-    print(f"peak of anonymous memory: {once:.1f} MB, with {COPIES} times the corpus {often:.1f} MB; allowed "
-          f"{GROWTH_MB} MB more")
+        once, often = peaks_of(
+            [pathlib.Path(path).resolve() for path in sys.argv[1:]], tokenizer, folder, hold_out_every=1000
+        )
+    print(
+        f"peak of anonymous memory: {once:.1f} MB, with {COPIES} times the corpus {often:.1f} MB; allowed "
+        f"{GROWTH_MB} MB more"
+    )
     return 0 if often <= once + GROWTH_MB else 1
 
 

@@ -1,4 +1,5 @@
 """bench --training: figures with the keys of the peers' script, its parts and operations, and their limit."""
+
 import json
 
 import pytest
@@ -24,7 +25,12 @@ def run(deberta, model, *words):
 def test_a_step_and_its_parts(deberta, model, dtype):
     machine, *steps = figures(run(deberta, model, "--lengths", "8,20", "--batch", "1,4", "--dtype", dtype, "--json"))
     assert machine["what"] == "machine" and machine["threads"] == 1
-    assert [(step["batch"], step["seq"], step["tokens"]) for step in steps] == [(1, 8, 8), (1, 20, 20), (4, 8, 32), (4, 20, 80)]
+    assert [(step["batch"], step["seq"], step["tokens"]) for step in steps] == [
+        (1, 8, 8),
+        (1, 20, 20),
+        (4, 8, 32),
+        (4, 20, 80),
+    ]
     for step in steps:
         assert (step["what"], step["peer"], step["dtype"]) == ("train", "ours", dtype) and step["runs"] >= 3
         assert step["s"] == pytest.approx(step["forward_s"] + step["backward_s"] + step["update_s"], abs=2e-4)
@@ -33,7 +39,11 @@ def test_a_step_and_its_parts(deberta, model, dtype):
 
 
 def test_operations_of_both_directions_share_the_time(deberta, model):
-    lines = [line for line in figures(run(deberta, model, "--lengths", "20", "--batch", "4", "--operations", "--json")) if line["what"] == "operation"]
+    lines = [
+        line
+        for line in figures(run(deberta, model, "--lengths", "20", "--batch", "4", "--operations", "--json"))
+        if line["what"] == "operation"
+    ]
     names = [line["operation"] for line in lines]
     assert names[-1] == "other"
     assert {"gemm", "attention", "attention_backward", "layer_norm", "layer_norm_gradient"} <= set(names)
@@ -42,9 +52,23 @@ def test_operations_of_both_directions_share_the_time(deberta, model):
 
 def test_lengths_of_a_file_are_one_pack_and_peers_are_compared(deberta, model, tmp_path):
     (tmp_path / "lengths").write_text("9\n3\n4\n")
-    (tmp_path / "peers").write_text('{"what": "train", "peer": "slow", "seq": 9, "tokens_per_s": 1}\n'
-                                    '{"what": "latency", "peer": "other", "seq": 9, "ms_min": 1}\n')
-    step = figures(run(deberta, model, "--lengths-file", tmp_path / "lengths", "--lengths", "2", "--baseline", tmp_path / "peers", "--json"))[-1]
+    (tmp_path / "peers").write_text(
+        '{"what": "train", "peer": "slow", "seq": 9, "tokens_per_s": 1}\n'
+        '{"what": "latency", "peer": "other", "seq": 9, "ms_min": 1}\n'
+    )
+    step = figures(
+        run(
+            deberta,
+            model,
+            "--lengths-file",
+            tmp_path / "lengths",
+            "--lengths",
+            "2",
+            "--baseline",
+            tmp_path / "peers",
+            "--json",
+        )
+    )[-1]
     assert (step["batch"], step["tokens"]) == (3, 16) and set(step["times_as_fast_as"]) == {"slow"}
 
 

@@ -1,5 +1,6 @@
 """Faults of the disk under a run: damaged checkpoints, calls that fail, the order of the calls, and a run told to write
 where its model is."""
+
 import json
 import shutil
 import subprocess
@@ -10,23 +11,41 @@ from chosen_call import Call, environment_at
 from conftest import BINARY, HANG_SECONDS, SMALL, assert_same, weights_of
 
 PAIR = [*SMALL[:-2], "--objective", "rtd", "--max-steps", "5", "--save-steps", "1", "--logging-steps", "1"]
-TASK = ["--task", "classification", "--batch-size", "8", "--max-steps", "5", "--save-steps", "1", "--logging-steps", "1", "--learning-rate", "0.01"]
+TASK = [
+    "--task",
+    "classification",
+    "--batch-size",
+    "8",
+    "--max-steps",
+    "5",
+    "--save-steps",
+    "1",
+    "--logging-steps",
+    "1",
+    "--learning-rate",
+    "0.01",
+]
 
 
 @pytest.fixture
 def words_of(tokenizer, corpus, dropping_base, rows):
     """words_of(kind) -> the command, without its folder"""
-    return {"rtd": ["pretrain", "--tokenizer-name", tokenizer, *PAIR, corpus], "finetune": ["finetune", "-m", dropping_base, "--train-file", rows, *TASK]}.get
+    return {
+        "rtd": ["pretrain", "--tokenizer-name", tokenizer, *PAIR, corpus],
+        "finetune": ["finetune", "-m", dropping_base, "--train-file", rows, *TASK],
+    }.get
 
 
 @pytest.fixture
 def whole(deberta, words_of, tmp_path):
     """whole(kind) -> the folder of a run without a fault"""
+
     def make(kind):
         (tmp_path / "whole").mkdir()
         done = deberta(*words_of(kind), "-o", tmp_path / "whole/out")
         assert done.returncode == 0, done.stderr
         return tmp_path / "whole/out"
+
     return make
 
 
@@ -41,7 +60,9 @@ def flip_a_byte(path):
 
 
 @pytest.mark.parametrize("kind", ["rtd", "finetune"])
-def test_a_byte_in_any_file_of_the_newest_checkpoint_is_found_and_the_one_before_is_taken(deberta, words_of, whole, tmp_path, kind):
+def test_a_byte_in_any_file_of_the_newest_checkpoint_is_found_and_the_one_before_is_taken(
+    deberta, words_of, whole, tmp_path, kind
+):
     wanted = whole(kind)
     newest = wanted / "checkpoint-000005"
     files = [path.relative_to(newest) for path in sorted(newest.rglob("*")) if path.is_file()]
@@ -56,8 +77,19 @@ def test_a_byte_in_any_file_of_the_newest_checkpoint_is_found_and_the_one_before
         assert_same(out, wanted)
 
 
-FAILS = [(kind, error, number) for kind, error, number in (("write", "ENOSPC", 1), ("write", "EIO", 6), ("write", "ENOSPC", 9), ("fsync", "EIO", 3), ("close", "EIO", 2),
-                                                           ("rename", "EIO", 1), ("mkdir", "ENOSPC", 1), ("open", "ENOSPC", 2))]
+FAILS = [
+    (kind, error, number)
+    for kind, error, number in (
+        ("write", "ENOSPC", 1),
+        ("write", "EIO", 6),
+        ("write", "ENOSPC", 9),
+        ("fsync", "EIO", 3),
+        ("close", "EIO", 2),
+        ("rename", "EIO", 1),
+        ("mkdir", "ENOSPC", 1),
+        ("open", "ENOSPC", 2),
+    )
+]
 MESSAGES = {"ENOSPC": "No space left on device", "EIO": "Input/output error"}
 
 
@@ -70,18 +102,31 @@ def test_a_call_that_fails_costs_a_checkpoint_and_not_the_run(deberta_at, words_
         done = deberta_at(Call(call, "/checkpoint-000003.tmp-", number), error, *words_of(kind), "-o", out)
         assert done.returncode == 0, done.stderr
         said = [line for line in done.stderr.splitlines() if "no checkpoint was written, and training goes on" in line]
-        assert len(said) == 1 and f"{out}/checkpoint-000003" in said[0] and MESSAGES[error] in said[0] and "bytes of the checkpoint had been written" in said[0], done.stderr
+        assert (
+            len(said) == 1
+            and f"{out}/checkpoint-000003" in said[0]
+            and MESSAGES[error] in said[0]
+            and "bytes of the checkpoint had been written" in said[0]
+        ), done.stderr
         events = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]
         assert [event["step"] for event in events if event["kind"] == "failed save"] == [3]
         assert_same(out, wanted)
 
 
 @pytest.mark.parametrize("kind", ["rtd", "finetune"])
-def test_a_checkpoint_is_renamed_only_when_it_is_synced_and_the_run_goes_on_only_when_the_rename_is(environment, shim, words_of, tmp_path, kind):
+def test_a_checkpoint_is_renamed_only_when_it_is_synced_and_the_run_goes_on_only_when_the_rename_is(
+    environment, shim, words_of, tmp_path, kind
+):
     report = tmp_path / "calls"
     words = list(map(str, [BINARY, *words_of(kind), "-o", tmp_path / "out"]))
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_SECONDS,
-                          env=environment | environment_at(shim, Call(path="/out", number=0), report=report))
+    done = subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        env=environment | environment_at(shim, Call(path="/out", number=0), report=report),
+    )
     assert done.returncode == 0, done.stderr
     unsynced, renamed, seen = set(), set(), 0
     for line in report.read_text().splitlines():
@@ -117,7 +162,9 @@ def test_a_run_does_not_write_over_the_model_that_it_begins_from(deberta, words_
         assert done.returncode == 2 and "expected what the run began with" in done.stderr, done.stderr
         assert all_of(out) == before
     link = tmp_path / "link"  # to the file that the run renames its own over
-    shutil.copytree(out, link, ignore=shutil.ignore_patterns("checkpoint-*", "tb", "model.safetensors", "*.jsonl", "LATEST"))
+    shutil.copytree(
+        out, link, ignore=shutil.ignore_patterns("checkpoint-*", "tb", "model.safetensors", "*.jsonl", "LATEST")
+    )
     (link / "model.safetensors").hardlink_to(out / "model.safetensors")
     begun = weights_of(link)
     longer = [word if word != "5" else "6" for word in words]

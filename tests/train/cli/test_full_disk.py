@@ -1,5 +1,6 @@
 """Runs on a disk that is full or cannot be written: the old checkpoints stay, nothing half-written is left, and the run
 says so."""
+
 import json
 import subprocess
 
@@ -8,16 +9,22 @@ import pytest
 from conftest import SMALL, assert_same, log_of, size_of
 
 SAVES = ["--max-steps", "10", "--save-steps", "2", "--save-total-limit", "9"]
-KINDS = {"mlm": [], "rtd": ["--objective", "rtd"], "finetune": ["--task", "classification", "--batch-size", "8", "--logging-steps", "2"]}
+KINDS = {
+    "mlm": [],
+    "rtd": ["--objective", "rtd"],
+    "finetune": ["--task", "classification", "--batch-size", "8", "--logging-steps", "2"],
+}
 
 
 @pytest.fixture
 def run(deberta, tokenizer, corpus, dropping_base, rows):
     """run(kind, output) -> the finished process"""
+
     def start(kind, output):
         if kind == "finetune":
             return deberta("finetune", "-m", dropping_base, "--train-file", rows, "-o", output, *KINDS[kind], *SAVES)
         return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", output, *SMALL, *KINDS[kind], *SAVES, corpus)
+
     return start
 
 
@@ -33,7 +40,13 @@ def test_three_full_disks_in_a_row_end_the_run_and_the_old_checkpoint_goes_on(ru
     assert done.stderr.count("no checkpoint was written, and training goes on") == 2, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"{place}/out") and "bytes" in last, last
-    assert sorted(path.name for path in (place / "out").iterdir()) == ["LATEST", "checkpoint-000002", "events.jsonl", "metrics.jsonl", "tb"]
+    assert sorted(path.name for path in (place / "out").iterdir()) == [
+        "LATEST",
+        "checkpoint-000002",
+        "events.jsonl",
+        "metrics.jsonl",
+        "tb",
+    ]
     events = [json.loads(line) for line in (place / "out/events.jsonl").read_text().splitlines()]
     assert [event["step"] for event in events if event["kind"] == "failed save"] == [4, 6]
     assert [line["step"] for line in log_of(place / "out")] == [2, 4, 6, 8]
@@ -45,7 +58,22 @@ def test_three_full_disks_in_a_row_end_the_run_and_the_old_checkpoint_goes_on(ru
 
 def test_where_a_checkpoint_does_not_fit_the_model_alone_is_written(deberta, rows, disk):
     place = disk(48 << 20)  # of a model of 22 MB, whose checkpoint has 66
-    done = deberta("finetune", "-m", "builtin:fill", "--train-file", rows, *KINDS["finetune"], "--dtype", "fp32", "--max-steps", "2", "--save-steps", "0", "-o", place / "out")
+    done = deberta(
+        "finetune",
+        "-m",
+        "builtin:fill",
+        "--train-file",
+        rows,
+        *KINDS["finetune"],
+        "--dtype",
+        "fp32",
+        "--max-steps",
+        "2",
+        "--save-steps",
+        "0",
+        "-o",
+        place / "out",
+    )
     assert done.returncode == 0, done.stderr
     assert "a checkpoint does not fit on the disk: " in done.stderr
     assert "no checkpoint was written, and the model alone will be: " in done.stderr
@@ -58,4 +86,6 @@ def test_a_folder_that_cannot_be_written_is_named(run, disk):
     subprocess.run(["mount", "-o", "remount,ro", place], check=True)
     done = run("mlm", place / "out")
     assert done.returncode == 1, done.stderr
-    assert done.stderr.splitlines()[-1].startswith(f"{place}/out: cannot make the folder: Read-only file system"), done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"{place}/out: cannot make the folder: Read-only file system"), (
+        done.stderr
+    )

@@ -3,6 +3,7 @@ without a break leaves. A quarter of the kills comes before the first save is wh
 temporary name gets the number of a process that lives.
 
 DEBERTA_KILL_SEED sets the seed of the calls, DEBERTA_KILLS their number."""
+
 import json
 import os
 import random
@@ -17,15 +18,36 @@ SEED = int(os.environ.get("DEBERTA_KILL_SEED", "21"))
 KILLS = int(os.environ.get("DEBERTA_KILLS", "8"))
 SAVES = ["--save-steps", "1", "--logging-steps", "1"]
 # Kind, path, and the highest number of such a call. Few steps go by from one kill to the next.
-FIRST = [("backward", "", 1), ("mkdir", "/tb", 1), ("open", "events.jsonl", 1), ("write", "metrics.jsonl", 1), ("mkdir", "/checkpoint-000001", 2), ("open", "/checkpoint-000001", 8),
-         ("write", "/checkpoint-000001", 14), ("fsync", "/checkpoint-000001", 6), ("close", "/checkpoint-000001", 5), ("rename", "/checkpoint-000001", 1)]
-TRAINING = [("backward", "", 5), *((kind, "/checkpoint-", 14) for kind in ("open", "write", "fsync", "close")), ("mkdir", "/checkpoint-", 2),
-            ("rename", "/checkpoint-", 3), ("unlink", "/checkpoint-", 8), ("rmdir", "/checkpoint-", 2), ("ftruncate", "metrics.jsonl", 1),
-            *((kind, name, 2) for kind in ("open", "write", "fsync") for name in ("metrics.jsonl", "LATEST")), ("rename", "LATEST", 2),
-            *((kind, name, 1) for kind in ("open", "write") for name in ("events.jsonl", "/tb/"))]
+FIRST = [
+    ("backward", "", 1),
+    ("mkdir", "/tb", 1),
+    ("open", "events.jsonl", 1),
+    ("write", "metrics.jsonl", 1),
+    ("mkdir", "/checkpoint-000001", 2),
+    ("open", "/checkpoint-000001", 8),
+    ("write", "/checkpoint-000001", 14),
+    ("fsync", "/checkpoint-000001", 6),
+    ("close", "/checkpoint-000001", 5),
+    ("rename", "/checkpoint-000001", 1),
+]
+TRAINING = [
+    ("backward", "", 5),
+    *((kind, "/checkpoint-", 14) for kind in ("open", "write", "fsync", "close")),
+    ("mkdir", "/checkpoint-", 2),
+    ("rename", "/checkpoint-", 3),
+    ("unlink", "/checkpoint-", 8),
+    ("rmdir", "/checkpoint-", 2),
+    ("ftruncate", "metrics.jsonl", 1),
+    *((kind, name, 2) for kind in ("open", "write", "fsync") for name in ("metrics.jsonl", "LATEST")),
+    ("rename", "LATEST", 2),
+    *((kind, name, 1) for kind in ("open", "write") for name in ("events.jsonl", "/tb/")),
+]
 REPLACING = ("open", "write", "fsync", "rename")
 RESULTS = ["all_results.json", "train_results.json", "eval_results.json", "trainer_state.json", "README.md", "run.html"]
-END = [*((kind, "/model.tmp-", 3) for kind in REPLACING), *((kind, name + ".tmp-", 1) for kind in REPLACING for name in RESULTS)]
+END = [
+    *((kind, "/model.tmp-", 3) for kind in REPLACING),
+    *((kind, name + ".tmp-", 1) for kind in REPLACING for name in RESULTS),
+]
 PREDICTIONS = [(kind, "eval_predictions.jsonl.tmp-", 1) for kind in REPLACING]
 ADAPTER = [(kind, "/adapter.tmp-", 2) for kind in REPLACING]
 TABLES = [(kind, f"/table.{ending}.tmp-", 1) for kind in REPLACING for ending in ("json", "md", "html")]
@@ -35,11 +57,20 @@ KINDS = ["mlm", "decoupled", "joint", "finetune", "sift", "lora", "ablate"]
 @pytest.fixture
 def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
     """words_of(kind) -> the command, without its folder"""
+
     def plan():
         pretraining = dict(zip((name[2:] for name in SMALL[::2]), SMALL[1::2]))
-        document = {"corpora": [str(corpus)], "pretrain": pretraining | {"tokenizer-name": str(tokenizer), "max-steps": 4, "save-steps": 1, "logging-steps": 1, "eval-lines": 20},
-                    "finetune": {"num-train-epochs": 1, "batch-size": 8, "save-steps": 1}, "seeds": [1], "forms": {"full": {}, "no c2p": {"form": "-C2P"}},
-                    "tasks": {"classification": {"metric": "accuracy", "train-file": str(rows), "validation-file": str(dev_rows)}}}
+        document = {
+            "corpora": [str(corpus)],
+            "pretrain": pretraining
+            | {"tokenizer-name": str(tokenizer), "max-steps": 4, "save-steps": 1, "logging-steps": 1, "eval-lines": 20},
+            "finetune": {"num-train-epochs": 1, "batch-size": 8, "save-steps": 1},
+            "seeds": [1],
+            "forms": {"full": {}, "no c2p": {"form": "-C2P"}},
+            "tasks": {
+                "classification": {"metric": "accuracy", "train-file": str(rows), "validation-file": str(dev_rows)}
+            },
+        }
         (tmp_path / "plan.json").write_text(json.dumps(document))
         return tmp_path / "plan.json"
 
@@ -47,11 +78,68 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
         if kind == "ablate":
             return ["ablate", plan()]
         if kind in ("finetune", "sift", "lora"):
-            more = ["--lora-rank", "4", "--max-steps", "8"] if kind == "lora" else ["--adversarial", "sift", "--gradient-accumulation-steps", "2", "--max-steps", "8", "--layer-decay", "0.7", "--head-learning-rate", "0.03", "--reinit-layers", "1"] if kind == "sift" else ["--early-stopping-patience", "3"]
-            return ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", "--num-train-epochs",
-                    "9", "--eval-steps", "2", "--learning-rate", "0.02", "--warmup-steps", "0", *SAVES, *more]
-        more = ["--gradient-accumulation-steps", "2"] if kind == "mlm" else ["--objective", "rtd", "--rtd-mode", kind, "--embedding-sharing", "gdes", "--generator-warmup", "3"]
-        return ["pretrain", "--tokenizer-name", tokenizer, *SMALL[:-2], *SAVES, "--max-steps", "8", "--eval-steps", "3", *more, corpus]
+            more = (
+                ["--lora-rank", "4", "--max-steps", "8"]
+                if kind == "lora"
+                else [
+                    "--adversarial",
+                    "sift",
+                    "--gradient-accumulation-steps",
+                    "2",
+                    "--max-steps",
+                    "8",
+                    "--layer-decay",
+                    "0.7",
+                    "--head-learning-rate",
+                    "0.03",
+                    "--reinit-layers",
+                    "1",
+                ]
+                if kind == "sift"
+                else ["--early-stopping-patience", "3"]
+            )
+            return [
+                "finetune",
+                "--task",
+                "classification",
+                "-m",
+                dropping_base,
+                "--train-file",
+                rows,
+                "--validation-file",
+                dev_rows,
+                "--batch-size",
+                "8",
+                "--num-train-epochs",
+                "9",
+                "--eval-steps",
+                "2",
+                "--learning-rate",
+                "0.02",
+                "--warmup-steps",
+                "0",
+                *SAVES,
+                *more,
+            ]
+        more = (
+            ["--gradient-accumulation-steps", "2"]
+            if kind == "mlm"
+            else ["--objective", "rtd", "--rtd-mode", kind, "--embedding-sharing", "gdes", "--generator-warmup", "3"]
+        )
+        return [
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            *SMALL[:-2],
+            *SAVES,
+            "--max-steps",
+            "8",
+            "--eval-steps",
+            "3",
+            *more,
+            corpus,
+        ]
+
     return words
 
 
@@ -74,11 +162,20 @@ def is_finished(folder):
 
 def results_of_plan(folder):
     """Without times; what is measured by the clock is in the results only."""
-    logs = {path.name: [without_times(json.loads(line)) for line in path.read_text().splitlines()] for path in folder.glob("*.jsonl")}
+    logs = {
+        path.name: [without_times(json.loads(line)) for line in path.read_text().splitlines()]
+        for path in folder.glob("*.jsonl")
+    }
     cells = [path for path in folder.iterdir() if path.is_dir()]
-    weights = {str(path.relative_to(folder)): path.read_bytes() for cell in cells for path in cell.rglob("*.safetensors")}
+    weights = {
+        str(path.relative_to(folder)): path.read_bytes() for cell in cells for path in cell.rglob("*.safetensors")
+    }
     assert len(cells) == len(logs) == 2 and weights
-    return logs | weights | {path.name: without_times(json.loads(path.read_text())) for path in folder.glob("*-seed1.json")}
+    return (
+        logs
+        | weights
+        | {path.name: without_times(json.loads(path.read_text())) for path in folder.glob("*-seed1.json")}
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +217,9 @@ def test_the_run_that_stops_early_keeps_its_best_in_the_middle(deberta, words_of
     results = json.loads((tmp_path / "out/all_results.json").read_text())
     best, last = results["best_step"], results["steps"]
     assert 1 < best < last - 1 and last < 45
-    assert sorted(path.name for path in (tmp_path / "out").glob("checkpoint-*")) == [f"checkpoint-{step:06}" for step in (best, last - 1, last)]
+    assert sorted(path.name for path in (tmp_path / "out").glob("checkpoint-*")) == [
+        f"checkpoint-{step:06}" for step in (best, last - 1, last)
+    ]
     models = left_by(tmp_path / "out")
     assert models["model.safetensors"] == models[f"checkpoint-{best:06}/model.safetensors"]
 

@@ -1,5 +1,6 @@
 """--max-time: a run that ends by the clock leaves a whole model, and goes on as if it had not ended. A time that is
 over after the first step makes each such run a step long, on any machine."""
+
 import json
 
 import pytest
@@ -14,12 +15,50 @@ EACH_STEP = ["--save-steps", "1", "--logging-steps", "1"]
 @pytest.fixture
 def words_of(tokenizer, corpus, dropping_base, rows, dev_rows):
     """words_of(kind) -> the command, without its folder, and its steps"""
+
     def words(kind):
         if kind == "finetune":
-            return ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", "--max-steps", "5",
-                    "--eval-steps", "2", "--learning-rate", "0.02", "--layer-decay", "0.8", "--head-learning-rate", "0.05", "--reinit-layers", "1", *EACH_STEP], 5
+            return [
+                "finetune",
+                "--task",
+                "classification",
+                "-m",
+                dropping_base,
+                "--train-file",
+                rows,
+                "--validation-file",
+                dev_rows,
+                "--batch-size",
+                "8",
+                "--max-steps",
+                "5",
+                "--eval-steps",
+                "2",
+                "--learning-rate",
+                "0.02",
+                "--layer-decay",
+                "0.8",
+                "--head-learning-rate",
+                "0.05",
+                "--reinit-layers",
+                "1",
+                *EACH_STEP,
+            ], 5
         more = ["--objective", "rtd", "--generator-warmup", "1"] if kind == "rtd" else ["--ema-decay", "0.9"]
-        return ["pretrain", "--tokenizer-name", tokenizer, *SMALL[:-2], *EACH_STEP, "--max-steps", "3", "--eval-steps", "2", *more, corpus], 3
+        return [
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            *SMALL[:-2],
+            *EACH_STEP,
+            "--max-steps",
+            "3",
+            "--eval-steps",
+            "2",
+            *more,
+            corpus,
+        ], 3
+
     return words
 
 
@@ -34,7 +73,10 @@ def test_a_run_in_pieces_of_a_step_leaves_the_bits_of_one_without_a_break(debert
         is_last = step == steps
         done = deberta(*words, *([] if is_last else NO_TIME), "-o", out)
         assert done.returncode == 0, done.stderr
-        assert f"{step} of {steps} steps" in done.stderr and ("the time of --max-time is over" not in done.stderr) == is_last, done.stderr
+        assert (
+            f"{step} of {steps} steps" in done.stderr
+            and ("the time of --max-time is over" not in done.stderr) == is_last
+        ), done.stderr
         assert ("the same command goes on from the last checkpoint there" not in done.stderr) == is_last, done.stderr
         assert (out / "LATEST").read_text().strip() == f"checkpoint-{step:06}"
         results = json.loads((out / "all_results.json").read_text())
@@ -60,7 +102,9 @@ def test_the_model_of_a_run_that_time_ended_is_its_best_as_at_any_end(deberta, w
         log = log_of(out)
         assert [line["step"] for line in log if "eval_accuracy" in line] == ([2] if step > 1 else [])
         if best == step:  # by `deberta eval`, as every figure of a run
-            scored = deberta("eval", "--task", "classification", "-m", out, tmp_path / "dev.jsonl", "-f", "json", "--bootstrap", "0")
+            scored = deberta(
+                "eval", "--task", "classification", "-m", out, tmp_path / "dev.jsonl", "-f", "json", "--bootstrap", "0"
+            )
             assert json.loads(scored.stdout)["metrics"]["accuracy"] == results["eval_accuracy"]
         else:
             assert next(line for line in log if "eval_accuracy" in line)["eval_accuracy"] == results["eval_accuracy"]
@@ -77,5 +121,7 @@ def test_without_its_checkpoint_it_has_failed(deberta_at, words_of, tmp_path):
 def test_other_times_are_refused(deberta, words_of, tmp_path):
     words, _ = words_of("mlm")
     done = deberta(*words, "--max-time", "8h30m", "-o", tmp_path / "out")
-    assert done.returncode == 2 and '--max-time: expected a time such as 90, 90m, 1.5h or 2d, got "8h30m"' in done.stderr, done.stderr
+    assert (
+        done.returncode == 2 and '--max-time: expected a time such as 90, 90m, 1.5h or 2d, got "8h30m"' in done.stderr
+    ), done.stderr
     assert not (tmp_path / "out").exists()

@@ -2,6 +2,7 @@
 training rows have that piece.
 
 A step is one row. Each row has a length of its own, so that the log of tokens tells which step reads which row."""
+
 import itertools
 import json
 import shutil
@@ -16,8 +17,25 @@ from task_files import jsonl
 GOOD, BAD, BAD_PIECE = "q", "9", 505  # two pieces each, the first of them common
 ROWS = 12
 TABLE = "deberta.embeddings.word_embeddings.weight"
-WORDS = ["finetune", "--task", "classification", "--batch-size", "1", "--num-train-epochs", "1", "--save-steps", "1", "--save-total-limit", "99", "--logging-steps", "1",
-         "--learning-rate", "0.001", "--warmup-steps", "0"]
+WORDS = [
+    "finetune",
+    "--task",
+    "classification",
+    "--batch-size",
+    "1",
+    "--num-train-epochs",
+    "1",
+    "--save-steps",
+    "1",
+    "--save-total-limit",
+    "99",
+    "--logging-steps",
+    "1",
+    "--learning-rate",
+    "0.001",
+    "--warmup-steps",
+    "0",
+]
 
 
 @pytest.fixture
@@ -32,10 +50,19 @@ def base(tmp_path):
 @pytest.fixture
 def train(deberta, base, tmp_path):
     """train(output, bad) -> the finished process; `bad`: rows that have the piece."""
+
     def run(output, bad=()):
         rows = tmp_path / "rows.jsonl"
-        rows.write_text(jsonl(*({"text": " ".join([BAD if n in bad else GOOD] + [GOOD] * n), "label": "good" if n % 3 else "bad"} for n in range(ROWS))))
+        rows.write_text(
+            jsonl(
+                *(
+                    {"text": " ".join([BAD if n in bad else GOOD] + [GOOD] * n), "label": "good" if n % 3 else "bad"}
+                    for n in range(ROWS)
+                )
+            )
+        )
         return deberta(*WORDS, "-m", base, "--train-file", rows, "-o", output)
+
     return run
 
 
@@ -51,7 +78,11 @@ def rows_of_steps(train, tmp_path):
 
 
 def events_of(folder, kind):
-    return [event["step"] for event in map(json.loads, (folder / "events.jsonl").read_text().splitlines()) if event["kind"] == kind]
+    return [
+        event["step"]
+        for event in map(json.loads, (folder / "events.jsonl").read_text().splitlines())
+        if event["kind"] == kind
+    ]
 
 
 def saved(folder, step, name="model.safetensors"):

@@ -1,5 +1,6 @@
 """Requests for memory that fail, drawn from ALLOCATIONS_SEED: one sentence, and checkpoints and results that are whole
 or not there."""
+
 import os
 import random
 import re
@@ -25,10 +26,35 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
     """words_of(verb) -> the command, without its output"""
     ids = numpy.arange(12, dtype=numpy.int64).reshape(2, 6) + 5
     write_safetensors(tmp_path / "in.safetensors", {"0.input_ids": ids, "0.labels": ids})
-    return {"finetune": ["finetune", "--task", "classification", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "--batch-size", "8", *SAVES, "-o"],
-            "pretrain": ["pretrain", "--tokenizer-name", tokenizer, *SMALL, *SAVES, corpus, "-o"],
-            "replay": ["replay", "--decoder-passes", "0", "-m", make_model(tmp_path / "lm", "lm"), "--batches", tmp_path / "in.safetensors", "-o"],
-            "report": ["report"]}.get
+    return {
+        "finetune": [
+            "finetune",
+            "--task",
+            "classification",
+            "-m",
+            dropping_base,
+            "--train-file",
+            rows,
+            "--validation-file",
+            dev_rows,
+            "--batch-size",
+            "8",
+            *SAVES,
+            "-o",
+        ],
+        "pretrain": ["pretrain", "--tokenizer-name", tokenizer, *SMALL, *SAVES, corpus, "-o"],
+        "replay": [
+            "replay",
+            "--decoder-passes",
+            "0",
+            "-m",
+            make_model(tmp_path / "lm", "lm"),
+            "--batches",
+            tmp_path / "in.safetensors",
+            "-o",
+        ],
+        "report": ["report"],
+    }.get
 
 
 @pytest.mark.parametrize("verb", TRIED)
@@ -37,9 +63,17 @@ def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(w
     shim, report, dice = build_shim(tmp_path), tmp_path / "report", random.Random(f"{SEED} {verb}")
 
     def run(number, name):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-        return subprocess.run(list(map(str, [BINARY, *words_of(verb), tmp_path / name])), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_SECONDS,
-                              env=clean | environment(shim, report, FAIL_CALL=number))
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {
+            "XDG_CACHE_HOME": str(tmp_path / "cache")
+        }
+        return subprocess.run(
+            list(map(str, [BINARY, *words_of(verb), tmp_path / name])),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+            env=clean | environment(shim, report, FAIL_CALL=number),
+        )
 
     if verb == "report":
         done = deberta(*words_of("finetune"), tmp_path / "0")
@@ -51,10 +85,16 @@ def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(w
         done = run(number, name)
         last = done.stderr.splitlines()[-1] if done.stderr else ""
         is_killed = done.returncode == -signal.SIGABRT and last == OF_GLIBC
-        assert done.returncode == 0 or is_killed or (done.returncode == 1 and is_said(last)), (number, done.returncode, done.stderr)
+        assert done.returncode == 0 or is_killed or (done.returncode == 1 and is_said(last)), (
+            number,
+            done.returncode,
+            done.stderr,
+        )
         assert not re.search(r"frame #|Exception raised", done.stderr), (number, done.stderr)
         assert is_killed or not [path for path in tmp_path.rglob("*") if ".tmp-" in path.name], number
         if verb in ("pretrain", "finetune"):  # and the same command goes on
             done = run(0, name)
             assert done.returncode == 0 and "damaged" not in done.stderr, (number, done.stderr)
-            assert (tmp_path / name / "model.safetensors").read_bytes() == (tmp_path / "0/model.safetensors").read_bytes()
+            assert (tmp_path / name / "model.safetensors").read_bytes() == (
+                tmp_path / "0/model.safetensors"
+            ).read_bytes()

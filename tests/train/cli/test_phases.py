@@ -1,6 +1,7 @@
 """A signal in each phase of a run: nothing is lost, and the run that goes on is bit for bit the one without a break.
 
 There is no dry step in a run of one process."""
+
 import signal
 
 import pytest
@@ -12,31 +13,82 @@ PARTS = 8  # of a step
 LOG = "metrics.jsonl"
 UNSAVED = [*SMALL[:-1], "1", "--max-steps", "24", "--eval-steps", "3", "--gradient-accumulation-steps", str(PARTS)]
 SAVES = ["--save-steps", "2"]
-MORE = {"rtd": ["--objective", "rtd", "--embedding-sharing", "gdes", "--generator-warmup", "1"], "recomputed": ["--gradient-checkpointing"]}
-TASK = ["--task", "classification", "--batch-size", "8", "--gradient-accumulation-steps", str(PARTS), "--num-train-epochs", "5", "--eval-steps", "3",
-        "--learning-rate", "0.01", "--logging-steps", "1"]
+MORE = {
+    "rtd": ["--objective", "rtd", "--embedding-sharing", "gdes", "--generator-warmup", "1"],
+    "recomputed": ["--gradient-checkpointing"],
+}
+TASK = [
+    "--task",
+    "classification",
+    "--batch-size",
+    "8",
+    "--gradient-accumulation-steps",
+    str(PARTS),
+    "--num-train-epochs",
+    "5",
+    "--eval-steps",
+    "3",
+    "--learning-rate",
+    "0.01",
+    "--logging-steps",
+    "1",
+]
 # Where each phase is, as seen by the calls that it makes.
-BEFORE = {"load": Call("open", "/tokenizer"), "tokenise": Call("write", "/cache/deberta/tokens"), "the tokens are named": Call("rename", "/cache/deberta/tokens")}
+BEFORE = {
+    "load": Call("open", "/tokenizer"),
+    "tokenise": Call("write", "/cache/deberta/tokens"),
+    "the tokens are named": Call("rename", "/cache/deberta/tokens"),
+}
 BEFORE_TASK = {"load": Call("open", "/dropping"), "read": Call("open", "/rows.jsonl")}
 STEPS = {"first step": Call("backward"), "accumulation": Call("backward", number=PARTS + 3)}
-WRITES = {"log": Call("write", LOG, 2), "save": Call("write", "/checkpoint-", after=LOG), "a save is named": Call("rename", "/checkpoint-", after=LOG),
-          "LATEST": Call("rename", "LATEST", after=LOG)}
-RESULTS = {"results": Call("rename", "all_results.json", after=LOG), "page": Call("rename", "run.html", after=LOG), "card": Call("rename", "README.md", after=LOG)}
+WRITES = {
+    "log": Call("write", LOG, 2),
+    "save": Call("write", "/checkpoint-", after=LOG),
+    "a save is named": Call("rename", "/checkpoint-", after=LOG),
+    "LATEST": Call("rename", "LATEST", after=LOG),
+}
+RESULTS = {
+    "results": Call("rename", "all_results.json", after=LOG),
+    "page": Call("rename", "run.html", after=LOG),
+    "card": Call("rename", "README.md", after=LOG),
+}
 
 
 def end(folder):
-    return {f"{folder} is written": Call("write", f"{folder}/model", after=LOG), f"{folder} is named": Call("rename", f"{folder}/model", after=LOG)}
+    return {
+        f"{folder} is written": Call("write", f"{folder}/model", after=LOG),
+        f"{folder} is named": Call("rename", f"{folder}/model", after=LOG),
+    }
 
 
 PHASES = {
     "mlm": BEFORE | STEPS | WRITES | {"evaluation": Call("open", "/corpus.txt", after=LOG)} | end("/out") | RESULTS,
-    "rtd": BEFORE | STEPS | {"discriminator": Call("backward", number=PARTS + 2)} | WRITES | {"evaluation": Call("open", "/corpus.txt", after=LOG)}
-    | end("/generator") | end("/discriminator") | RESULTS,
-    "finetune": BEFORE_TASK | STEPS | WRITES | {"evaluation": Call("open", "/dev.jsonl", after=LOG)} | end("/out")
-    | {"rows are answered": Call("open", "/dev.jsonl", after="/out/model"), "answers are named": Call("rename", "eval_predictions", after=LOG)} | RESULTS,
+    "rtd": BEFORE
+    | STEPS
+    | {"discriminator": Call("backward", number=PARTS + 2)}
+    | WRITES
+    | {"evaluation": Call("open", "/corpus.txt", after=LOG)}
+    | end("/generator")
+    | end("/discriminator")
+    | RESULTS,
+    "finetune": BEFORE_TASK
+    | STEPS
+    | WRITES
+    | {"evaluation": Call("open", "/dev.jsonl", after=LOG)}
+    | end("/out")
+    | {
+        "rows are answered": Call("open", "/dev.jsonl", after="/out/model"),
+        "answers are named": Call("rename", "eval_predictions", after=LOG),
+    }
+    | RESULTS,
     # Two layers in each micro-batch: the first one in the first step, the second one of the third micro-batch of a
     # later step.
-    "recomputed": STEPS | {"a layer again": Call("grad"), "a layer again in a later step": Call("grad", number=2 * PARTS + 6), "LATEST": WRITES["LATEST"]},
+    "recomputed": STEPS
+    | {
+        "a layer again": Call("grad"),
+        "a layer again in a later step": Call("grad", number=2 * PARTS + 6),
+        "LATEST": WRITES["LATEST"],
+    },
 }
 LINES = {"first step": 0, "accumulation": 1}  # of the log of a run without a checkpoint that is killed there
 
@@ -44,13 +96,36 @@ LINES = {"first step": 0, "accumulation": 1}  # of the log of a run without a ch
 @pytest.fixture
 def run(deberta, deberta_at, tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
     """run(kind, output, call, does, words) -> the finished process; without a call nothing happens to it."""
+
     def start(kind, output, call=None, does="", words=None):
         output.parent.mkdir(exist_ok=True)
         if kind == "finetune":
-            words = ["finetune", "-m", dropping_base, "--train-file", rows, "--validation-file", dev_rows, "-o", output, *TASK, *SAVES]
+            words = [
+                "finetune",
+                "-m",
+                dropping_base,
+                "--train-file",
+                rows,
+                "--validation-file",
+                dev_rows,
+                "-o",
+                output,
+                *TASK,
+                *SAVES,
+            ]
         else:
-            words = ["pretrain", "--tokenizer-name", tokenizer, "-o", output, *(words or [*UNSAVED, *SAVES]), *MORE.get(kind, []), corpus]
+            words = [
+                "pretrain",
+                "--tokenizer-name",
+                tokenizer,
+                "-o",
+                output,
+                *(words or [*UNSAVED, *SAVES]),
+                *MORE.get(kind, []),
+                corpus,
+            ]
         return deberta_at(call, does, *words) if call else deberta(*words)
+
     return start
 
 
@@ -62,15 +137,20 @@ def forget_tokens(place):
 @pytest.fixture
 def whole(run, tmp_path):
     """whole(kind) -> the folder of the run without a break; its tokens are then forgotten."""
+
     def make(kind):
         done = run(kind, tmp_path / "whole/out")
         assert done.returncode == 0, done.stderr
         forget_tokens(tmp_path)
         return tmp_path / "whole/out"
+
     return make
 
 
-@pytest.mark.parametrize("kind, ending", [("mlm", signal.SIGKILL), ("recomputed", signal.SIGKILL), *((kind, signal.SIGTERM) for kind in PHASES)])
+@pytest.mark.parametrize(
+    "kind, ending",
+    [("mlm", signal.SIGKILL), ("recomputed", signal.SIGKILL), *((kind, signal.SIGTERM) for kind in PHASES)],
+)
 def test_a_signal_in_each_phase_loses_nothing(run, whole, tmp_path, kind, ending):
     wanted, out = whole(kind), tmp_path / "broken/out"
     for phase, call in PHASES[kind].items():

@@ -1,5 +1,6 @@
 """finetune --pooling: what the files say, what is kept and what begins anew, resume. The numbers, beside torch:
 tests/oracle/test_pooling.py."""
+
 import json
 
 import pytest
@@ -14,8 +15,29 @@ POOLINGS = ["mean", "max", "attention"]
 @pytest.fixture
 def finetune(deberta, dropping_base, rows):
     def run(out, *words, base=dropping_base, task="classification", file=rows, steps=3, rate=0.02):
-        return deberta("finetune", "--task", task, "-m", base, "--train-file", file, "-o", out, "--logging-steps", "1", "--max-steps", steps, "--learning-rate", rate,
-                       "--warmup-steps", "0", "--batch-size", "8", *words)
+        return deberta(
+            "finetune",
+            "--task",
+            task,
+            "-m",
+            base,
+            "--train-file",
+            file,
+            "-o",
+            out,
+            "--logging-steps",
+            "1",
+            "--max-steps",
+            steps,
+            "--learning-rate",
+            rate,
+            "--warmup-steps",
+            "0",
+            "--batch-size",
+            "8",
+            *words,
+        )
+
     return run
 
 
@@ -39,7 +61,10 @@ def test_the_files_say_what_the_head_reads(finetune, deberta, dev_rows, tmp_path
     assert ("pooler.attention.weight" in read_safetensors(out / "model.safetensors")) == (pooling == "attention")
     scored = deberta("eval", "--task", "classification", "-m", out, dev_rows, "-f", "json", "--bootstrap", "0")
     assert scored.returncode == 0, scored.stderr
-    assert json.loads(scored.stdout)["metrics"]["accuracy"] == json.loads((out / "all_results.json").read_text())["eval_accuracy"]
+    assert (
+        json.loads(scored.stdout)["metrics"]["accuracy"]
+        == json.loads((out / "all_results.json").read_text())["eval_accuracy"]
+    )
     assert f"classifier_pooling\t{pooling}\n" in deberta("info", "-m", out).stdout
     assert deberta("check", "-m", out).returncode == 0
     card = (out / "README.md").read_text()
@@ -51,7 +76,10 @@ def test_the_files_say_what_the_head_reads(finetune, deberta, dev_rows, tmp_path
     if pooling == "attention":
         refused = deberta("classify", "-m", out, "cat")
         assert refused.returncode == 1
-        assert 'unexpected tensor pooler.attention.weight [16]; config.json has classifier_pooling "first"' in refused.stderr
+        assert (
+            'unexpected tensor pooler.attention.weight [16]; config.json has classifier_pooling "first"'
+            in refused.stderr
+        )
     else:
         assert logits_of(deberta, out) != logits
 
@@ -83,7 +111,11 @@ def test_a_model_keeps_its_pooling_and_its_head_unless_another_is_asked_for(fine
         assert config_of(tmp_path / pooling)["model_type"] == model_type
         after = read_safetensors(tmp_path / pooling / "model.safetensors")
         assert set(after) == set(before) - {"pooler.attention.weight"}
-        assert all((after[name] == before[name]).all() != (name in heads and name.endswith(".weight")) for name in after if not name.endswith(".bias"))
+        assert all(
+            (after[name] == before[name]).all() != (name in heads and name.endswith(".weight"))
+            for name in after
+            if not name.endswith(".bias")
+        )
     done = finetune(tmp_path / "back", "--pooling", "attention", **still, base=tmp_path / "mean")
     assert done.returncode == 0 and new.replace(": ", ": pooler.attention.weight ") in done.stderr, done.stderr
 
@@ -92,20 +124,39 @@ def test_heads_that_read_each_token_have_no_pooling(finetune, deberta, tmp_path)
     file = tmp_path / "train.txt"
     file.write_text("a DT O O\ncat NN O B-PER\n\n" * 8)
     done = finetune(tmp_path / "out", "--pooling", "mean", task="ner", file=file)
-    assert done.returncode == 2 and "--pooling: expected a task with a head of sequences" in done.stderr and "got ner" in done.stderr, done.stderr
+    assert (
+        done.returncode == 2
+        and "--pooling: expected a task with a head of sequences" in done.stderr
+        and "got ner" in done.stderr
+    ), done.stderr
     base = tmp_path / "base"
     assert finetune(base, "--pooling", "attention").returncode == 0
     done = finetune(tmp_path / "ner", base=base, task="ner", file=file)
     assert done.returncode == 0, done.stderr
-    assert (config_of(tmp_path / "ner")["classifier_pooling"], config_of(tmp_path / "ner")["model_type"]) == ("first", "deberta-v2")
+    assert (config_of(tmp_path / "ner")["classifier_pooling"], config_of(tmp_path / "ner")["model_type"]) == (
+        "first",
+        "deberta-v2",
+    )
     assert deberta("ner", "-m", tmp_path / "ner", "a cat").returncode == 0
 
 
 def test_choices_and_scores_pool_too(finetune, deberta, tmp_path):
     words = "cat dog tree house".split()
-    files = {"race": jsonl(*({"article": f"It was {word} .", "id": str(n), "questions": ["What was it ?"], "options": [words], "answers": ["ABCD"[n]]}
-                             for n, word in enumerate(words))),
-             "regression": jsonl(*({"text": f"a {word} .", "label": n / 4} for n, word in enumerate(words)))}
+    files = {
+        "race": jsonl(
+            *(
+                {
+                    "article": f"It was {word} .",
+                    "id": str(n),
+                    "questions": ["What was it ?"],
+                    "options": [words],
+                    "answers": ["ABCD"[n]],
+                }
+                for n, word in enumerate(words)
+            )
+        ),
+        "regression": jsonl(*({"text": f"a {word} .", "label": n / 4} for n, word in enumerate(words))),
+    }
     for task, text in files.items():
         file = tmp_path / (task + ".jsonl")
         file.write_text(text)
@@ -117,7 +168,17 @@ def test_choices_and_scores_pool_too(finetune, deberta, tmp_path):
 
 @pytest.mark.parametrize("more", [[], ["--adversarial", "sift"], ["--lora-rank", "4"], ["--dtype", "bf16"]])
 def test_a_run_that_goes_on_ends_in_the_same_bits(finetune, tmp_path, more):
-    words = ["--pooling", "attention", "--gradient-accumulation-steps", "2", "--lr-scheduler-type", "constant", "--resume-override", "max-steps", *more]
+    words = [
+        "--pooling",
+        "attention",
+        "--gradient-accumulation-steps",
+        "2",
+        "--lr-scheduler-type",
+        "constant",
+        "--resume-override",
+        "max-steps",
+        *more,
+    ]
     for name, steps in ("whole", 6), ("parts", 3), ("parts", 6):
         done = finetune(tmp_path / name, *words, steps=steps)
         assert done.returncode == 0, done.stderr
@@ -129,14 +190,24 @@ def test_a_run_that_goes_on_ends_in_the_same_bits(finetune, tmp_path, more):
 
 def test_threads_and_memory_change_nothing(finetune, tmp_path):
     for pooling in POOLINGS:
-        for name, words in {"1": ["--threads", "1"], "3": ["--threads", "3"], "less": ["--gradient-checkpointing"]}.items():
+        for name, words in {
+            "1": ["--threads", "1"],
+            "3": ["--threads", "3"],
+            "less": ["--gradient-checkpointing"],
+        }.items():
             assert finetune(tmp_path / (pooling + name), "--pooling", pooling, *words).returncode == 0
-        assert weights_of(tmp_path / (pooling + "1")) == weights_of(tmp_path / (pooling + "3")) == weights_of(tmp_path / (pooling + "less"))
+        assert (
+            weights_of(tmp_path / (pooling + "1"))
+            == weights_of(tmp_path / (pooling + "3"))
+            == weights_of(tmp_path / (pooling + "less"))
+        )
 
 
 def test_lora_leaves_no_adapter_that_peft_would_compute_wrongly(finetune, tmp_path):
     done = finetune(tmp_path / "out", "--pooling", "mean", "--lora-rank", "4")
-    assert done.returncode == 0 and "without an adapter for peft: transformers pools the first token alone" in done.stderr, done.stderr
+    assert (
+        done.returncode == 0 and "without an adapter for peft: transformers pools the first token alone" in done.stderr
+    ), done.stderr
     assert not (tmp_path / "out/adapter").exists()
 
 
@@ -153,7 +224,10 @@ def test_a_model_in_bf16_answers_nearly_the_same(finetune, deberta, tmp_path):
     assert config_of(tmp_path / "small")["model_type"] == "deberta-v2-pooled"
     scores = {}
     for name in "out", "small":
-        scores[name] = {row["label"]: row["score"] for row in json.loads(logits_of(deberta, tmp_path / name).splitlines()[0])["labels"]}
+        scores[name] = {
+            row["label"]: row["score"]
+            for row in json.loads(logits_of(deberta, tmp_path / name).splitlines()[0])["labels"]
+        }
     assert scores["out"] == pytest.approx(scores["small"], abs=0.1) and scores["out"] != scores["small"]
 
 
@@ -161,7 +235,10 @@ def test_a_wrong_value_and_a_missing_tensor_are_named(deberta, tmp_path):
     model = make_model(tmp_path / "model", "sequence", classifier_pooling="cls")
     done = deberta("classify", "-m", model, "a text")
     assert done.returncode == 1
-    assert 'config.json: classifier_pooling: expected "first", "mean", "max" or "attention", got "cls" (string)' in done.stderr
+    assert (
+        'config.json: classifier_pooling: expected "first", "mean", "max" or "attention", got "cls" (string)'
+        in done.stderr
+    )
     model = make_model(tmp_path / "other", "sequence", classifier_pooling="attention")
     done = deberta("classify", "-m", model, "a text")
     assert done.returncode == 1

@@ -1,5 +1,6 @@
 """`deberta pretrain`: what it leaves, that a run is a function of its options, that it goes on after any end, and what
 it refuses."""
+
 import json
 import re
 import shutil
@@ -25,7 +26,9 @@ def test_a_model_from_text_answers(pretrain, deberta, corpus, tmp_path):
 def test_the_figure_of_a_run_is_that_of_eval(pretrain, deberta, corpus, tmp_path):
     assert pretrain(tmp_path / "out", "--max-steps", "10").returncode == 0
     said = json.loads((tmp_path / "out/all_results.json").read_text())
-    scored = deberta("eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus)
+    scored = deberta(
+        "eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus
+    )
     assert scored.returncode == 0, scored.stderr
     metrics = json.loads(scored.stdout)["metrics"]
     assert (said["eval_accuracy"], said["eval_perplexity"]) == (metrics["accuracy"], metrics["perplexity"])
@@ -90,13 +93,36 @@ def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(d
     small.write_text("".join(corpus.read_text().splitlines(keepends=True)[:70]))
 
     def lines_of(*words):
-        done = deberta("pretrain", "--tokenizer-name", tokenizer, *SMALL[:2], "--max-tokens", "32", "--max-steps", "5", "--batch-size", "256", "--dry-run", *words, corpus, small)
+        done = deberta(
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            *SMALL[:2],
+            "--max-tokens",
+            "32",
+            "--max-steps",
+            "5",
+            "--batch-size",
+            "256",
+            "--dry-run",
+            *words,
+            corpus,
+            small,
+        )
         assert done.returncode == 0, done.stderr
         return dict(line.split("\t", 1) for line in done.stdout.splitlines() if not line.startswith("sequence\t"))
 
     def drawn(lines):
-        return [(float(share), int(tokens), int(documents)) for share, tokens, documents in
-                (re.fullmatch(r"([\d.]+) % of the sequences, of (\d+) tokens in (\d+) documents", lines[f"from {path}"]).groups() for path in (corpus, small))]
+        return [
+            (float(share), int(tokens), int(documents))
+            for share, tokens, documents in (
+                re.fullmatch(
+                    r"([\d.]+) % of the sequences, of (\d+) tokens in (\d+) documents", lines[f"from {path}"]
+                ).groups()
+                for path in (corpus, small)
+            )
+        ]
+
     lines = lines_of("--source-weights", "1,3", "--source-exponent", "0")
     parts = drawn(lines)
     assert [part[0] for part in parts] == [25, 75]
@@ -109,7 +135,9 @@ def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(d
     assert asked == "80 %, 10 %, 10 %"
     assert sum(found) == pytest.approx(100, abs=0.1)
     assert found == pytest.approx([80, 10, 10], abs=5)
-    predicted, asked = re.fullmatch(r"([\d.]+) %; asked ([\d.]+) %", lines_of("--mlm-probability", "0.25")["predicted tokens"]).groups()
+    predicted, asked = re.fullmatch(
+        r"([\d.]+) %; asked ([\d.]+) %", lines_of("--mlm-probability", "0.25")["predicted tokens"]
+    ).groups()
     assert asked == "25" and float(predicted) == pytest.approx(25, abs=3)
     assert lines_of("--objective", "rtd")["of them"] == "[MASK] 100 %, kept 0 %, random 0 %; asked 100 %, 0 %, 0 %"
     assert "of them" not in lines_of("--objective", "causal")
@@ -117,18 +145,54 @@ def test_a_dry_run_shows_what_is_drawn_from_each_corpus_and_the_split_of_masks(d
 
 def test_weights_of_a_model_are_trained_further(pretrain, deberta, corpus, tmp_path):
     assert pretrain(tmp_path / "first", "--max-steps", "20").returncode == 0
-    done = deberta("pretrain", "-m", tmp_path / "first", "-o", tmp_path / "second", *SMALL[2:], "--max-steps", "2", "--warmup-steps", "0", corpus)
+    done = deberta(
+        "pretrain",
+        "-m",
+        tmp_path / "first",
+        "-o",
+        tmp_path / "second",
+        *SMALL[2:],
+        "--max-steps",
+        "2",
+        "--warmup-steps",
+        "0",
+        corpus,
+    )
     assert done.returncode == 0, done.stderr
     assert log_of(tmp_path / "second")[0]["loss"] < log_of(tmp_path / "first")[0]["loss"] - 0.3
 
 
-def test_a_folder_of_the_original_code_has_no_model_type_and_its_tensors_tell_the_version(deberta, tokenizer, corpus, tmp_path):
-    shape = {"model_type": "deberta", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48, "vocab_size": 1064,
-             "max_position_embeddings": 64, "relative_attention": True, "pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
+def test_a_folder_of_the_original_code_has_no_model_type_and_its_tensors_tell_the_version(
+    deberta, tokenizer, corpus, tmp_path
+):
+    shape = {
+        "model_type": "deberta",
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 48,
+        "vocab_size": 1064,
+        "max_position_embeddings": 64,
+        "relative_attention": True,
+        "pos_att_type": "c2p|p2c",
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+    }
     (tmp_path / "v1.json").write_text(json.dumps(shape))
 
     def train(name, *words):
-        done = deberta("pretrain", "--tokenizer-name", tokenizer, "-o", tmp_path / name, *SMALL[2:], "--max-steps", "2", *words, corpus)
+        done = deberta(
+            "pretrain",
+            "--tokenizer-name",
+            tokenizer,
+            "-o",
+            tmp_path / name,
+            *SMALL[2:],
+            "--max-steps",
+            "2",
+            *words,
+            corpus,
+        )
         assert done.returncode == 0, done.stderr
         return log_of(tmp_path / name)
 
@@ -152,7 +216,12 @@ def test_wrong_options_are_refused(pretrain, deberta, corpus, tokenizer, tmp_pat
     refused(pretrain(out), 2, "expected one of --max-steps, --max-train-tokens and --num-train-epochs")
     refused(pretrain(out, "--max-steps", "1", "--num-train-epochs", "1"), 2, "expected one of --max-steps")
     refused(pretrain(out, "--max-steps", "1", "--objective", "mml"), 2, "--objective: expected mlm, causal, rtd, got")
-    refused(pretrain(out, "--max-steps", "1", "--gradient-accumulation-steps", "3"), 2, "--gradient-accumulation-steps", "such as 2 or 4, got 3")
+    refused(
+        pretrain(out, "--max-steps", "1", "--gradient-accumulation-steps", "3"),
+        2,
+        "--gradient-accumulation-steps",
+        "such as 2 or 4, got 3",
+    )
     refused(pretrain(out, "--max-steps", "1", "--long-tokens", "48"), 2, "--long-tokens", "such as 32 or 64, got 48")
     refused(pretrain(out, "--max-steps", "1", "--config-name", "v3-bas"), 2, "--config-name", "v3-base")
     refused(pretrain(out, "--max-steps", "1", "--source-weights", "1,2"), 2, "--source-weights", "expected 1 weights")
@@ -177,10 +246,18 @@ def test_the_folder_of_the_tokens_lies_outside_that_of_the_model(pretrain, tmp_p
     out, link = tmp_path / "out", tmp_path / "link"
     link.symlink_to(tmp_path)
     for cache in (out, f"{out}/", out / "tokens", link / "out", f"{tmp_path}/./out/../out"):
-        refused(pretrain(out, "--max-steps", "1", "--cache-dir", cache), 2, "--cache-dir: expected a folder outside that of the model")
+        refused(
+            pretrain(out, "--max-steps", "1", "--cache-dir", cache),
+            2,
+            "--cache-dir: expected a folder outside that of the model",
+        )
         assert not out.exists()
     assert pretrain(out, "--max-steps", "1", "--cache-dir", f"{out}-tokens").returncode == 0
-    refused(pretrain(out, "--max-steps", "1", "--cache-dir", link / "out"), 2, "--cache-dir: expected a folder outside that of the model")
+    refused(
+        pretrain(out, "--max-steps", "1", "--cache-dir", link / "out"),
+        2,
+        "--cache-dir: expected a folder outside that of the model",
+    )
 
 
 def test_notes_are_printed_once_by_the_two_programs(pretrain, environment, tmp_path):
@@ -193,7 +270,9 @@ def test_notes_are_printed_once_by_the_two_programs(pretrain, environment, tmp_p
 def test_a_changed_option_is_refused_when_a_run_goes_on(pretrain, deberta, tokenizer, corpus, tmp_path):
     out = tmp_path / "out"
     assert pretrain(out, "--max-steps", "2").returncode == 0
-    refused(pretrain(out, "--max-steps", "4"), 2, "max-steps: expected 2 as in the run so far, got 4", "--resume-override")
+    refused(
+        pretrain(out, "--max-steps", "4"), 2, "max-steps: expected 2 as in the run so far, got 4", "--resume-override"
+    )
     refused(pretrain(out, "--max-steps", "2", "--resume", "never"), 2, "checkpoint-000002")
     other = [word.replace("layers=2", "layers=3") for word in SMALL]
     shape = deberta("pretrain", "--tokenizer-name", tokenizer, "-o", out, *other, "--max-steps", "2", corpus)

@@ -1,5 +1,6 @@
 """`deberta replay`: losses and gradients of the original code, through the program; what it refuses. transformers is in
 tests/oracle/test_trainer.py."""
+
 import json
 import os
 import pathlib
@@ -33,7 +34,9 @@ def test_losses_and_gradients_are_those_of_the_original(deberta, case, tmp_path)
     inputs = below(tensors, "in.")
     inputs["labels"] = numpy.where(inputs["labels"] > 0, inputs["labels"], -100)  # the original predicts labels above 0
     write_safetensors(tmp_path / "batches.safetensors", {"0." + name: array for name, array in inputs.items()})
-    done = deberta("replay", "-m", tmp_path, "--batches", tmp_path / "batches.safetensors", "-o", tmp_path / "out.safetensors")
+    done = deberta(
+        "replay", "-m", tmp_path, "--batches", tmp_path / "batches.safetensors", "-o", tmp_path / "out.safetensors"
+    )
     assert done.returncode == 0, done.stderr
     got = below(read_safetensors(tmp_path / "out.safetensors"), "0.")
     assert abs(got["loss"].item() - tensors["out.loss"].item()) <= TOLERANCE
@@ -45,29 +48,52 @@ def test_losses_and_gradients_are_those_of_the_original(deberta, case, tmp_path)
 
 # ---- heads of tasks, and their adversarial losses
 
+
 def run_task(deberta, tmp_path, case, loss, inputs, *words):
     """A case's model on its batch, and what the step leaves."""
     tensors, about = read_safetensors(case.with_suffix(".safetensors")), json.loads(case.read_text())
     (tmp_path / "config.json").write_text(json.dumps(about["config"]))
     write_safetensors(tmp_path / "model.safetensors", below(tensors, "w."))
     write_safetensors(tmp_path / "batches.safetensors", {"0." + name: array for name, array in inputs.items()})
-    done = deberta("replay", "--task-loss", loss, "-m", tmp_path, "--batches", tmp_path / "batches.safetensors", "-o", tmp_path / "out.safetensors", *words)
+    done = deberta(
+        "replay",
+        "--task-loss",
+        loss,
+        "-m",
+        tmp_path,
+        "--batches",
+        tmp_path / "batches.safetensors",
+        "-o",
+        tmp_path / "out.safetensors",
+        *words,
+    )
     assert done.returncode == 0, done.stderr
     return below(read_safetensors(tmp_path / "out.safetensors"), "0.")
 
 
 def assert_gradients(got, tensors):
     expected = {name.removeprefix("deberta."): array for name, array in below(tensors, "out.grad.").items()}
-    errors = {name: numpy.abs(got["grad." + name] - array).max() for name, array in expected.items() if "grad." + name in got or numpy.abs(array).max() > 0}
+    errors = {
+        name: numpy.abs(got["grad." + name] - array).max()
+        for name, array in expected.items()
+        if "grad." + name in got or numpy.abs(array).max() > 0
+    }
     assert {name: error for name, error in errors.items() if error > TOLERANCE} == {}
     return len(errors)
 
 
-@pytest.mark.parametrize("case", cases_of("sequence_classification", "token_classification", "multiple_choice", "record"))
+@pytest.mark.parametrize(
+    "case", cases_of("sequence_classification", "token_classification", "multiple_choice", "record")
+)
 def test_a_heads_loss_is_that_of_the_original(deberta, case, tmp_path):
     tensors, kind = read_safetensors(case.with_suffix(".safetensors")), json.loads(case.read_text())["kind"]
     inputs = below(tensors, "in.")
-    loss = {"sequence_classification": "class", "token_classification": "tokens", "multiple_choice": "choice", "record": "mention"}[kind]
+    loss = {
+        "sequence_classification": "class",
+        "token_classification": "tokens",
+        "multiple_choice": "choice",
+        "record": "mention",
+    }[kind]
     if kind == "sequence_classification" and tensors["w.classifier.weight"].shape[0] == 1:
         loss = "score"
     if kind == "multiple_choice":
@@ -85,8 +111,25 @@ def test_an_adversarial_step_is_that_of_the_original(deberta, case, tmp_path):
     tensors, about = read_safetensors(case.with_suffix(".safetensors")), json.loads(case.read_text())
     inputs = below(tensors, "in.") | {"delta": tensors["out.delta.0"]}
     loss = "score" if tensors["w.classifier.weight"].shape[0] == 1 else "class"
-    got = run_task(deberta, tmp_path, case, loss, inputs, "--adversarial", "sift", "--sift-compat", "original", "--vat-lambda", about["vat_lambda"],
-                   "--vat-learning-rate", about["vat_learning_rate"], "--vat-init-perturbation", about["vat_init_perturbation"], "--vat-loss-fn", about["vat_loss_fn"])
+    got = run_task(
+        deberta,
+        tmp_path,
+        case,
+        loss,
+        inputs,
+        "--adversarial",
+        "sift",
+        "--sift-compat",
+        "original",
+        "--vat-lambda",
+        about["vat_lambda"],
+        "--vat-learning-rate",
+        about["vat_learning_rate"],
+        "--vat-init-perturbation",
+        about["vat_init_perturbation"],
+        "--vat-loss-fn",
+        about["vat_loss_fn"],
+    )
     for name in ("task_loss", "adversarial_loss"):
         assert abs(got[name].item() - tensors["out." + name].item()) <= TOLERANCE
     assert abs(got["loss"].item() - tensors["out.total_loss"].item()) <= TOLERANCE
@@ -99,21 +142,52 @@ def test_labels_of_another_form_are_refused(deberta, tmp_path):
     mask = (ids != 0).astype(numpy.int32)
 
     def refused(loss, tensors, message, *words):
-        write_safetensors(tmp_path / "in.safetensors", {"0." + name: array for name, array in ({"input_ids": ids, "attention_mask": mask} | tensors).items()})
-        done = deberta("replay", "--task-loss", loss, "-m", model, "--batches", tmp_path / "in.safetensors", "-o", tmp_path / "out.safetensors", *words)
+        write_safetensors(
+            tmp_path / "in.safetensors",
+            {"0." + name: array for name, array in ({"input_ids": ids, "attention_mask": mask} | tensors).items()},
+        )
+        done = deberta(
+            "replay",
+            "--task-loss",
+            loss,
+            "-m",
+            model,
+            "--batches",
+            tmp_path / "in.safetensors",
+            "-o",
+            tmp_path / "out.safetensors",
+            *words,
+        )
         assert done.returncode in (1, 2) and message in done.stderr, done.stderr
         assert not (tmp_path / "out.safetensors").exists()
 
     refused("class", {}, "expected a tensor 0.labels, got none")
     refused("class", {"labels": numpy.array([0, 7], numpy.int32)}, "7")
     refused("choice", {"labels": numpy.array([0, 1, 0], numpy.int32)}, "divides the sequences")
-    refused("class", {"labels": numpy.array([0, 1], numpy.int32), "delta": numpy.zeros((2, 3, 16), numpy.float32)}, "expected the shape [B, L, D]", "--adversarial", "sift")
-    refused("span", {"first": numpy.array([0, 3], numpy.int32), "last": numpy.array([0, 3], numpy.int32)}, "0.first: expected places of tokens in their sequence, got 3")
+    refused(
+        "class",
+        {"labels": numpy.array([0, 1], numpy.int32), "delta": numpy.zeros((2, 3, 16), numpy.float32)},
+        "expected the shape [B, L, D]",
+        "--adversarial",
+        "sift",
+    )
+    refused(
+        "span",
+        {"first": numpy.array([0, 3], numpy.int32), "last": numpy.array([0, 3], numpy.int32)},
+        "0.first: expected places of tokens in their sequence, got 3",
+    )
     refused("span", {"first": numpy.array([0, 1], numpy.int32), "last": numpy.array([0, 2], numpy.int32)}, "head")
-    refused("none", {"labels": numpy.array([0, 1], numpy.int32)}, "--adversarial: expected --task-loss", "--adversarial", "vat")
+    refused(
+        "none",
+        {"labels": numpy.array([0, 1], numpy.int32)},
+        "--adversarial: expected --task-loss",
+        "--adversarial",
+        "vat",
+    )
 
 
 # ---- replaced tokens
+
 
 class Pair:
     """Files of a case's generator and discriminator, and steps on them: replay(tensors, words...) -> what it leaves."""
@@ -127,8 +201,20 @@ class Pair:
 
     def replay(self, tensors, *words):
         write_safetensors(self.folder / "in.safetensors", tensors)
-        done = self.deberta("replay", "--objective", "rtd", "-m", self.folder / "discriminator", "--generator-model", self.folder / "generator", "--batches",
-                            self.folder / "in.safetensors", "-o", self.folder / "out.safetensors", *words)
+        done = self.deberta(
+            "replay",
+            "--objective",
+            "rtd",
+            "-m",
+            self.folder / "discriminator",
+            "--generator-model",
+            self.folder / "generator",
+            "--batches",
+            self.folder / "in.safetensors",
+            "-o",
+            self.folder / "out.safetensors",
+            *words,
+        )
         assert done.returncode == 0, done.stderr
         return read_safetensors(self.folder / "out.safetensors")
 
@@ -158,14 +244,21 @@ def worst_errors(got, prefix, expected):
         if other in got:
             ours[name] = numpy.abs(got[other] - array).max()
         else:  # a table that nothing reads
-            assert (name.startswith("discriminator") and "position_embeddings" in name) or numpy.abs(array).max() == 0, name
+            assert (name.startswith("discriminator") and "position_embeddings" in name) or numpy.abs(
+                array
+            ).max() == 0, name
     return ours
 
 
 def pair_of(deberta, case, tensors, tmp_path):
     config = json.loads(case.read_text())["config"]
     generator = below(tensors, "w.generator.")
-    return Pair(deberta, tmp_path, (config["generator"], generator), (config["discriminator"], whole_tables(below(tensors, "w.discriminator."), generator)))
+    return Pair(
+        deberta,
+        tmp_path,
+        (config["generator"], generator),
+        (config["discriminator"], whole_tables(below(tensors, "w.discriminator."), generator)),
+    )
 
 
 @pytest.mark.parametrize("case", cases_of("rtd_joint"))
@@ -173,7 +266,10 @@ def test_a_joint_step_is_that_of_the_original(deberta, case, tmp_path):
     tensors = read_safetensors(case.with_suffix(".safetensors"))
     sharing = json.loads(case.read_text())["config"]["embedding_sharing"].replace("none", "nes")
     inputs = {"0." + name: array for name, array in batch_of(tensors, "in.", tensors["out.new_ids"]).items()}
-    got = below(pair_of(deberta, case, tensors, tmp_path).replay(inputs, "--rtd-mode", "joint", "--embedding-sharing", sharing), "0.")
+    got = below(
+        pair_of(deberta, case, tensors, tmp_path).replay(inputs, "--rtd-mode", "joint", "--embedding-sharing", sharing),
+        "0.",
+    )
     for part in ("generator", "discriminator"):
         assert abs(got[part + ".loss"].item() - tensors[f"out.{part}_loss"].item()) <= TOLERANCE
     errors = worst_errors(got, "grad.", below(tensors, "out.grad."))
@@ -187,16 +283,34 @@ def test_decoupled_steps_are_those_of_the_original(deberta, case, tmp_path):
     optimizer, inputs = about["config"]["optimizer"], {}
     for step in range(about["steps"]):
         batch = batch_of(tensors, f"in.{step}.", tensors[f"out.{step}.new_ids"])
-        batch["learning_rate"] = numpy.array([optimizer["learning_rate"] * (1 - step / optimizer["total_steps"])], numpy.float32)
+        batch["learning_rate"] = numpy.array(
+            [optimizer["learning_rate"] * (1 - step / optimizer["total_steps"])], numpy.float32
+        )
         inputs |= {f"{step}.{name}": array for name, array in batch.items()}
-    words = ["--rtd-lambda", optimizer["rtd_lambda"], "--weight-decay", optimizer["weight_decay"], "--adam-epsilon", optimizer["epsilon"]]
+    words = [
+        "--rtd-lambda",
+        optimizer["rtd_lambda"],
+        "--weight-decay",
+        optimizer["weight_decay"],
+        "--adam-epsilon",
+        optimizer["epsilon"],
+    ]
     got = pair_of(deberta, case, tensors, tmp_path).replay(inputs, *words)
     for step in range(about["steps"]):
         for part in ("generator", "discriminator"):
             assert abs(got[f"{step}.{part}.loss"].item() - tensors[f"out.{step}.{part}_loss"].item()) <= TOLERANCE
             for kind, expected in (("grad", f"out.{step}.grad.{part}."), ("weight", f"out.{step}.{part}.")):
-                errors = worst_errors(got, f"{step}.{kind}.", {f"{part}.{name}": array for name, array in below(tensors, expected).items()})
-                assert len(errors) > 35 and max(errors.values()) <= TOLERANCE, (step, kind, max(errors, key=errors.get), max(errors.values()))
+                errors = worst_errors(
+                    got,
+                    f"{step}.{kind}.",
+                    {f"{part}.{name}": array for name, array in below(tensors, expected).items()},
+                )
+                assert len(errors) > 35 and max(errors.values()) <= TOLERANCE, (
+                    step,
+                    kind,
+                    max(errors, key=errors.get),
+                    max(errors.values()),
+                )
 
 
 @pytest.mark.parametrize("case", cases_of("rtd"))
@@ -205,15 +319,28 @@ def test_a_discriminators_loss_and_gradients_are_those_of_the_original(deberta, 
     config, weights = json.loads(case.read_text())["config"], below(tensors, "w.")
     encoder = {name: array for name, array in weights.items() if name.startswith("deberta.")}
     size = config["hidden_size"]
-    head = {"dense.weight": (size, size), "dense.bias": size, "LayerNorm.weight": size, "LayerNorm.bias": size, "bias": config["vocab_size"]}
-    encoder.setdefault("deberta.embeddings.position_embeddings.weight", numpy.zeros((config["max_position_embeddings"], size), numpy.float32))
+    head = {
+        "dense.weight": (size, size),
+        "dense.bias": size,
+        "LayerNorm.weight": size,
+        "LayerNorm.bias": size,
+        "bias": config["vocab_size"],
+    }
+    encoder.setdefault(
+        "deberta.embeddings.position_embeddings.weight",
+        numpy.zeros((config["max_position_embeddings"], size), numpy.float32),
+    )
     # any will do
-    generator = encoder | {"lm_predictions.lm_head." + name: numpy.ones(shape, numpy.float32) for name, shape in head.items()}
+    generator = encoder | {
+        "lm_predictions.lm_head." + name: numpy.ones(shape, numpy.float32) for name, shape in head.items()
+    }
     pair = Pair(deberta, tmp_path, (config, generator), (config, weights))
     inputs = {"0." + name: array for name, array in batch_of(tensors, "in.", tensors["in.input_ids"]).items()}
     got = below(pair.replay(inputs, "--rtd-mode", "joint", "--embedding-sharing", "nes", "--rtd-lambda", "1"), "0.")
     assert abs(got["discriminator.loss"].item() - tensors["out.loss"].item()) <= TOLERANCE
-    errors = worst_errors(got, "grad.", {"discriminator." + name: array for name, array in below(tensors, "out.grad.").items()})
+    errors = worst_errors(
+        got, "grad.", {"discriminator." + name: array for name, array in below(tensors, "out.grad.").items()}
+    )
     assert max(errors.values(), default=0) <= TOLERANCE and len(errors) == len(below(tensors, "out.grad.")), errors
 
 
@@ -222,7 +349,17 @@ def test_wrong_batches_are_refused(deberta, tmp_path):
 
     def refused(tensors, *words):
         write_safetensors(tmp_path / "in.safetensors", tensors)
-        done = deberta("replay", "-m", model, "--decoder-passes", "0", "--batches", tmp_path / "in.safetensors", "-o", tmp_path / "out.safetensors")
+        done = deberta(
+            "replay",
+            "-m",
+            model,
+            "--decoder-passes",
+            "0",
+            "--batches",
+            tmp_path / "in.safetensors",
+            "-o",
+            tmp_path / "out.safetensors",
+        )
         assert done.returncode == 1 and not (tmp_path / "out.safetensors").exists()
         for word in words:
             assert word in done.stderr, done.stderr

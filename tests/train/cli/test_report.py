@@ -1,5 +1,6 @@
 """The reports of a run: what `pretrain` leaves for people and other programs, and `deberta report`, which makes it
 anew."""
+
 import html.parser
 import json
 import shutil
@@ -16,6 +17,7 @@ FILES = {"run.html", "README.md", "train_results.json", "eval_results.json", "tr
 
 class Page(html.parser.HTMLParser):
     """Its tags are closed; `figures` are the titles of the charts, `text` is what a reader sees."""
+
     VOID = frozenset({"meta", "path", "circle", "br"})
 
     def __init__(self, path):
@@ -43,9 +45,31 @@ class Page(html.parser.HTMLParser):
 def made(tmp_path_factory, shim, tokenizer, corpus):
     """A run that was stopped once, at the line of step 20, and went on to its end."""
     place = tmp_path_factory.mktemp("made")
-    words = [BINARY, "pretrain", "--tokenizer-name", tokenizer, "-o", place / "out", *SMALL, "--max-steps", "40", "--eval-steps", "10", "--save-steps", "20", corpus]
+    words = [
+        BINARY,
+        "pretrain",
+        "--tokenizer-name",
+        tokenizer,
+        "-o",
+        place / "out",
+        *SMALL,
+        "--max-steps",
+        "40",
+        "--eval-steps",
+        "10",
+        "--save-steps",
+        "20",
+        corpus,
+    ]
     for more, code in (environment_at(shim, Call("write", "metrics.jsonl", 11), signal.SIGTERM), 143), ({}, 0):
-        done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment_in(place) | more, timeout=HANG_SECONDS)
+        done = subprocess.run(
+            list(map(str, words)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment_in(place) | more,
+            timeout=HANG_SECONDS,
+        )
         assert done.returncode == code, done.stderr
     return place / "out"
 
@@ -57,8 +81,22 @@ def out(made, tmp_path):
 
 def test_a_run_leaves_its_reports(made):
     page = Page(made / "run.html")
-    assert {"Loss", "Learning rate", "Norm of the gradient before the clip", "Speed", "Evaluation: accuracy", "Evaluation: perplexity"} <= set(page.figures)
-    for part in ("masked language model; finished, 40 of 40 steps", "resumed", "from checkpoint-0000", "best", "hold-out-every", "corpus corpus.txt"):
+    assert {
+        "Loss",
+        "Learning rate",
+        "Norm of the gradient before the clip",
+        "Speed",
+        "Evaluation: accuracy",
+        "Evaluation: perplexity",
+    } <= set(page.figures)
+    for part in (
+        "masked language model; finished, 40 of 40 steps",
+        "resumed",
+        "from checkpoint-0000",
+        "best",
+        "hold-out-every",
+        "corpus corpus.txt",
+    ):
         assert part in page.text, part
     assert {path.name for path in made.iterdir()} >= FILES
     assert len(list((made / "tb").iterdir())) == 1
@@ -74,7 +112,10 @@ def test_the_log_of_events_has_the_break(made):
 
 
 def test_results_are_those_of_the_hugging_face_scripts(made):
-    said = {name: json.loads((made / f"{name}.json").read_text()) for name in ("all_results", "train_results", "eval_results", "trainer_state")}
+    said = {
+        name: json.loads((made / f"{name}.json").read_text())
+        for name in ("all_results", "train_results", "eval_results", "trainer_state")
+    }
     assert said["all_results"].items() <= (said["train_results"] | said["eval_results"]).items()
     assert said["eval_results"].keys() == {"eval_accuracy", "eval_perplexity", "eval_masked_pieces"}
     history = said["trainer_state"]["log_history"]
@@ -98,16 +139,34 @@ def test_a_card_that_a_person_changed_stays(deberta, pretrain, tokenizer, corpus
     (out / "README.md").write_text("mine")
     done = deberta("report", out)
     assert done.returncode == 0 and "README.md: is not as it was made here, and stays as it is" in done.stderr
-    again = deberta("pretrain", "--tokenizer-name", tokenizer, "-o", out, *SMALL, "--max-steps", "40", "--eval-steps", "10", "--save-steps", "20", corpus)
+    again = deberta(
+        "pretrain",
+        "--tokenizer-name",
+        tokenizer,
+        "-o",
+        out,
+        *SMALL,
+        "--max-steps",
+        "40",
+        "--eval-steps",
+        "10",
+        "--save-steps",
+        "20",
+        corpus,
+    )
     assert again.returncode == 0, again.stderr
     assert (out / "README.md").read_text() == "mine"
 
 
 def test_a_model_that_is_trained_further_has_reports_of_its_own(deberta, corpus, out, tmp_path):
-    done = deberta("pretrain", "-m", out, "-o", tmp_path / "second", *SMALL[2:], "--max-steps", "2", "--save-steps", "1", corpus)
+    done = deberta(
+        "pretrain", "-m", out, "-o", tmp_path / "second", *SMALL[2:], "--max-steps", "2", "--save-steps", "1", corpus
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "second/README.md").read_text().count("beginning with the weights of out") == 1
-    assert not [path for path in (tmp_path / "second").glob("checkpoint-*/*") if path.name in FILES | {"all_results.json"}]
+    assert not [
+        path for path in (tmp_path / "second").glob("checkpoint-*/*") if path.name in FILES | {"all_results.json"}
+    ]
 
 
 def test_damaged_lines_are_left_out_and_said(deberta, out):
@@ -118,8 +177,11 @@ def test_damaged_lines_are_left_out_and_said(deberta, out):
     (out / "checkpoint-000040/trainer/state.json").write_text("{")
     done = deberta("report", out)
     assert done.returncode == 0, done.stderr
-    for part in (f"{out}/metrics.jsonl: 1 lines are damaged, the first is line 4", f"{out}/events.jsonl: 1 lines are damaged, the first is line 1",
-                 "checkpoint-000040/trainer/state.json"):
+    for part in (
+        f"{out}/metrics.jsonl: 1 lines are damaged, the first is line 4",
+        f"{out}/events.jsonl: 1 lines are damaged, the first is line 1",
+        "checkpoint-000040/trainer/state.json",
+    ):
         assert part in done.stderr and part in Page(out / "run.html").text
 
 
@@ -132,7 +194,11 @@ def refused(done, code, *words):
 def test_folders_that_hold_no_run_are_refused(deberta, tokenizer, out, tmp_path):
     refused(deberta("report"), 2, "report: expected the folder of a run, got none")
     refused(deberta("report", out, out), 2, "report: expected DIR, got")
-    refused(deberta("report", tmp_path / "none"), 1, f"{tmp_path}/none: expected the folder of a run, with metrics.jsonl or checkpoints, got none")
+    refused(
+        deberta("report", tmp_path / "none"),
+        1,
+        f"{tmp_path}/none: expected the folder of a run, with metrics.jsonl or checkpoints, got none",
+    )
     refused(deberta("report", tokenizer), 1, "expected the folder of a run", "got one without")
     assert not (tokenizer / "run.html").exists()
     shutil.rmtree(out / "tb")

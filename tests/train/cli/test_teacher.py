@@ -1,4 +1,5 @@
 """`finetune --teacher`: what is learned from another model's answers, which models can teach, and runs that go on."""
+
 import json
 import shutil
 import signal
@@ -11,7 +12,22 @@ from conftest import WORDS, assert_same, log_of
 from models import make_model, read_safetensors, write_safetensors
 from task_files import jsonl
 
-LEARN = ("--learning-rate", "0.003", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--cls-dropout", "0", "--batch-size", "16", "--max-steps", "400", "--save-steps", "0")
+LEARN = (
+    "--learning-rate",
+    "0.003",
+    "--warmup-steps",
+    "0",
+    "--lr-scheduler-type",
+    "constant",
+    "--cls-dropout",
+    "0",
+    "--batch-size",
+    "16",
+    "--max-steps",
+    "400",
+    "--save-steps",
+    "0",
+)
 STILL = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.2}
 
 
@@ -33,7 +49,9 @@ def finetune(deberta, base, rows, out, *words, task="classification"):
 
 
 def scores_of(deberta, model):
-    done = deberta("classify", "-m", model, "--top-k", "2", "-f", "jsonl", *(word for text in WORDS for word in [f"a {text} ."]))
+    done = deberta(
+        "classify", "-m", model, "--top-k", "2", "-f", "jsonl", *(word for text in WORDS for word in [f"a {text} ."])
+    )
     assert done.returncode == 0, done.stderr
     return [{one["label"]: one["score"] for one in json.loads(line)["labels"]} for line in done.stdout.splitlines()]
 
@@ -46,7 +64,19 @@ def test_a_student_learns_its_teachers_scores(deberta, base, rows, tmp_path):
     assert finetune(deberta, teacher, taught, tmp_path / "teacher", *LEARN).returncode == 0
     config = json.loads((tmp_path / "teacher/config.json").read_text())
     assert config["id2label"] == {"0": "y", "1": "x"}
-    done = finetune(deberta, base, rows, tmp_path / "student", "--teacher", tmp_path / "teacher", "--teacher-weight", "1", "--teacher-temperature", "1", *LEARN)
+    done = finetune(
+        deberta,
+        base,
+        rows,
+        tmp_path / "student",
+        "--teacher",
+        tmp_path / "teacher",
+        "--teacher-weight",
+        "1",
+        "--teacher-temperature",
+        "1",
+        *LEARN,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "student/config.json").read_text())["id2label"] == {"0": "x", "1": "y"}
     wanted, found = scores_of(deberta, tmp_path / "teacher"), scores_of(deberta, tmp_path / "student")
@@ -60,13 +90,30 @@ def test_a_student_learns_its_teachers_scores(deberta, base, rows, tmp_path):
     assert last["distillation_loss"] < 0.02 < 0.6 < last["task_loss"]
 
 
-@pytest.mark.parametrize("make, words, message", [
-    (lambda folder: make_model(folder, "sequence", labels=("x", "z")), (), "id2label: expected the classes of the files, x, y, got x, z"),
-    (lambda folder: make_model(folder, "token", labels=("x", "y")), (), "head: expected a head of sequences with 2 classes or more, got the head token"),
-    (lambda folder: make_model(folder, "lm"), (), "head: expected a head of sequences"),
-    (lambda folder: make_model(folder, "sequence", labels=("x", "y")), ("--adversarial", "sift"), "--teacher: expected this or adversarial training, got both"),
-])
-def test_a_model_that_cannot_teach_is_refused_before_anything_is_written(deberta, base, rows, tmp_path, make, words, message):
+@pytest.mark.parametrize(
+    "make, words, message",
+    [
+        (
+            lambda folder: make_model(folder, "sequence", labels=("x", "z")),
+            (),
+            "id2label: expected the classes of the files, x, y, got x, z",
+        ),
+        (
+            lambda folder: make_model(folder, "token", labels=("x", "y")),
+            (),
+            "head: expected a head of sequences with 2 classes or more, got the head token",
+        ),
+        (lambda folder: make_model(folder, "lm"), (), "head: expected a head of sequences"),
+        (
+            lambda folder: make_model(folder, "sequence", labels=("x", "y")),
+            ("--adversarial", "sift"),
+            "--teacher: expected this or adversarial training, got both",
+        ),
+    ],
+)
+def test_a_model_that_cannot_teach_is_refused_before_anything_is_written(
+    deberta, base, rows, tmp_path, make, words, message
+):
     teacher = make(tmp_path / "teacher")
     for more in ((), ("--dry-run",)):
         done = finetune(deberta, base, rows, tmp_path / "out", "--teacher", teacher, "--max-steps", "1", *words, *more)
@@ -76,9 +123,20 @@ def test_a_model_that_cannot_teach_is_refused_before_anything_is_written(deberta
 
 def test_a_teacher_of_other_pieces_is_refused(deberta, base, rows, tmp_path):
     teacher = make_model(tmp_path / "teacher", "sequence", labels=("x", "y"))
-    (teacher / "added_tokens.json").write_text(json.dumps({"[MASK]": json.loads((teacher / "config.json").read_text())["vocab_size"] - 1, "[NEW]": json.loads((teacher / "config.json").read_text())["vocab_size"]}))
+    (teacher / "added_tokens.json").write_text(
+        json.dumps(
+            {
+                "[MASK]": json.loads((teacher / "config.json").read_text())["vocab_size"] - 1,
+                "[NEW]": json.loads((teacher / "config.json").read_text())["vocab_size"],
+            }
+        )
+    )
     done = finetune(deberta, base, rows, tmp_path / "out", "--teacher", teacher, "--max-steps", "1")
-    assert done.returncode == 1 and "as beside the weights in" in done.stderr and "let such a teacher label texts" in done.stderr, done.stderr
+    assert (
+        done.returncode == 1
+        and "as beside the weights in" in done.stderr
+        and "let such a teacher label texts" in done.stderr
+    ), done.stderr
 
 
 def test_options_of_a_teacher_need_one(deberta, base, rows, tmp_path):
@@ -87,19 +145,50 @@ def test_options_of_a_teacher_need_one(deberta, base, rows, tmp_path):
         assert done.returncode == 2 and f"{option}: expected --teacher as well" in done.stderr, done.stderr
 
 
-def test_a_run_with_a_teacher_goes_on_with_the_same_bits_and_the_same_teacher(deberta, deberta_at, base, rows, tmp_path):
+def test_a_run_with_a_teacher_goes_on_with_the_same_bits_and_the_same_teacher(
+    deberta, deberta_at, base, rows, tmp_path
+):
     teacher = make_model(tmp_path / "teacher", "sequence", labels=("x", "y"))
-    words = ("--teacher", teacher, "--batch-size", "8", "--learning-rate", "0.01", "--save-steps", "1", "--logging-steps", "1")
+    words = (
+        "--teacher",
+        teacher,
+        "--batch-size",
+        "8",
+        "--learning-rate",
+        "0.01",
+        "--save-steps",
+        "1",
+        "--logging-steps",
+        "1",
+    )
     whole, cut = (tmp_path / name / "out" for name in ("whole", "cut"))  # a model card has the folder's name
     for folder in (whole, cut):
         folder.parent.mkdir()
     assert finetune(deberta, base, rows, whole, *words, "--max-steps", "6").returncode == 0
-    broken = deberta_at(Call("rename", "/checkpoint-000004", 1), signal.SIGKILL, "finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", cut, *words, "--max-steps", "6")
+    broken = deberta_at(
+        Call("rename", "/checkpoint-000004", 1),
+        signal.SIGKILL,
+        "finetune",
+        "--task",
+        "classification",
+        "-m",
+        base,
+        "--train-file",
+        rows,
+        "-o",
+        cut,
+        *words,
+        "--max-steps",
+        "6",
+    )
     assert broken.returncode == -signal.SIGKILL and not (cut / "model.safetensors").exists()
     done = finetune(deberta, base, rows, cut, *words, "--max-steps", "6")
     assert done.returncode == 0, done.stderr
     assert_same(cut, whole)
-    shutil.copy(make_model(tmp_path / "other", "sequence", labels=("x", "y"), seed=9) / "model.safetensors", teacher / "model.safetensors")
+    shutil.copy(
+        make_model(tmp_path / "other", "sequence", labels=("x", "y"), seed=9) / "model.safetensors",
+        teacher / "model.safetensors",
+    )
     done = finetune(deberta, base, rows, cut, *words, "--max-steps", "6")
     assert done.returncode == 2 and "teacher" in done.stderr, done.stderr
 
@@ -118,8 +207,33 @@ def test_classes_are_matched_by_name_whatever_the_students_order(deberta, tmp_pa
         tensors[name] = tensors[name][[1, 2, 0]].copy()
     write_safetensors(student / "model.safetensors", tensors)
     rows = tmp_path / "train.jsonl"
-    rows.write_text(jsonl(*({"premise": f"a {word} .", "hypothesis": f"a {WORDS[n - 1]} .", "label": ("entailment", "neutral", "contradiction")[n % 3]} for n, word in enumerate(WORDS))))
-    done = finetune(deberta, student, rows, tmp_path / "out", "--teacher", teacher, "--max-steps", "1", "--logging-steps", "1", "--cls-dropout", "0", task="mnli")
+    rows.write_text(
+        jsonl(
+            *(
+                {
+                    "premise": f"a {word} .",
+                    "hypothesis": f"a {WORDS[n - 1]} .",
+                    "label": ("entailment", "neutral", "contradiction")[n % 3],
+                }
+                for n, word in enumerate(WORDS)
+            )
+        )
+    )
+    done = finetune(
+        deberta,
+        student,
+        rows,
+        tmp_path / "out",
+        "--teacher",
+        teacher,
+        "--max-steps",
+        "1",
+        "--logging-steps",
+        "1",
+        "--cls-dropout",
+        "0",
+        task="mnli",
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out/config.json").read_text())["id2label"]["0"] == "neutral"
     assert first_line(tmp_path / "out")["distillation_loss"] < 1e-6
@@ -128,8 +242,28 @@ def test_classes_are_matched_by_name_whatever_the_students_order(deberta, tmp_pa
 def test_a_teacher_is_neither_dropped_nor_added_on_the_way(deberta, deberta_at, base, rows, tmp_path):
     teacher = make_model(tmp_path / "teacher", "sequence", labels=("x", "y"))
     words = ("--batch-size", "8", "--save-steps", "1", "--max-steps", "4")
-    for name, first, then, message in (("dropped", ("--teacher", teacher), (), "teacher: expected what the run began with"), ("added", (), ("--teacher", teacher), "teacher: expected none, as the run began without")):
+    for name, first, then, message in (
+        ("dropped", ("--teacher", teacher), (), "teacher: expected what the run began with"),
+        ("added", (), ("--teacher", teacher), "teacher: expected none, as the run began without"),
+    ):
         out = tmp_path / name
-        assert deberta_at(Call("rename", "/checkpoint-000003", 1), signal.SIGKILL, "finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, *words, *first).returncode == -signal.SIGKILL
+        assert (
+            deberta_at(
+                Call("rename", "/checkpoint-000003", 1),
+                signal.SIGKILL,
+                "finetune",
+                "--task",
+                "classification",
+                "-m",
+                base,
+                "--train-file",
+                rows,
+                "-o",
+                out,
+                *words,
+                *first,
+            ).returncode
+            == -signal.SIGKILL
+        )
         done = finetune(deberta, base, rows, out, *words, *then)
         assert done.returncode == 2 and message in done.stderr, done.stderr

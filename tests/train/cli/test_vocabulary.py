@@ -1,5 +1,6 @@
 """Where trained weights and a tokenizer meet: other pieces are refused or get new tables, and tokens are added to what
 a run leaves."""
+
 import json
 import shutil
 
@@ -33,8 +34,10 @@ def other(tmp_path):
 @pytest.fixture
 def go_on(deberta, model, corpus, tmp_path):
     """go_on(name, words...) -> the finished process, which trains the model further"""
+
     def run(name, *words):
         return deberta("pretrain", "-m", model, "-o", tmp_path / name, *SMALL[2:], "--max-steps", "4", *words, corpus)
+
     return run
 
 
@@ -61,8 +64,12 @@ def test_other_pieces_are_refused_with_the_remedy(go_on, other, model, tmp_path)
     done = go_on("out", "--tokenizer-name", other)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     message = done.stderr.strip().splitlines()[-1]
-    assert message.startswith(f"{other}: piece 4: expected ") and f" as beside the weights in {model}, got " in message, message
-    assert message.endswith("; take the tokenizer that lies there or begin with new tables of words: --new-embeddings"), message
+    assert (
+        message.startswith(f"{other}: piece 4: expected ") and f" as beside the weights in {model}, got " in message
+    ), message
+    assert message.endswith(
+        "; take the tokenizer that lies there or begin with new tables of words: --new-embeddings"
+    ), message
 
 
 def test_the_same_pieces_in_another_folder_go_on(go_on, tokenizer, tmp_path):
@@ -97,10 +104,27 @@ def test_new_embeddings_need_a_model(pretrain, tmp_path):
 def test_a_pair_gets_new_tables_too(pretrain, deberta, corpus, other, tmp_path):
     assert pretrain(tmp_path / "pair", "--objective", "rtd", "--max-steps", "2").returncode == 0
     pair = tmp_path / "pair"
-    words = ["pretrain", "--objective", "rtd", "-m", pair / "discriminator", "--generator-model", pair / "generator", "--tokenizer-name", other, *SMALL[2:],
-             "--max-steps", "2", "-o", tmp_path / "out", corpus]
+    words = [
+        "pretrain",
+        "--objective",
+        "rtd",
+        "-m",
+        pair / "discriminator",
+        "--generator-model",
+        pair / "generator",
+        "--tokenizer-name",
+        other,
+        *SMALL[2:],
+        "--max-steps",
+        "2",
+        "-o",
+        tmp_path / "out",
+        corpus,
+    ]
     done = deberta(*words)
-    assert done.returncode == 1 and "beside the weights" in done.stderr and "--new-embeddings" in done.stderr, done.stderr
+    assert done.returncode == 1 and "beside the weights" in done.stderr and "--new-embeddings" in done.stderr, (
+        done.stderr
+    )
     done = deberta(*words, "--new-embeddings")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("new tables of words for the ") == 2, done.stderr
@@ -117,22 +141,53 @@ def test_both_models_of_a_pair_get_rows_for_tokens_that_are_added(pretrain, debe
     assert pretrain(tmp_path / "pair", *words).returncode == 0
     pair = tmp_path / "pair"
     for name, more in (("own", []), ("new", ["--tokenizer-name", other, "--new-embeddings"])):
-        done = deberta("pretrain", *words, "-m", pair / "discriminator", "--generator-model", pair / "generator", *SMALL[2:], *more, "--add-tokens", r"\n,<bird>",
-                       "-o", tmp_path / name, corpus)
+        done = deberta(
+            "pretrain",
+            *words,
+            "-m",
+            pair / "discriminator",
+            "--generator-model",
+            pair / "generator",
+            *SMALL[2:],
+            *more,
+            "--add-tokens",
+            r"\n,<bird>",
+            "-o",
+            tmp_path / name,
+            corpus,
+        )
         assert done.returncode == 0 and "expected the discriminator's table less" not in done.stderr, done.stderr
         for model in ("generator", "discriminator"):
             folder = tmp_path / name / model
             size = config_of(folder)["vocab_size"]
             assert size == len(read_safetensors(folder / "model.safetensors")[TABLE])
             encoded = pieces_of(deberta, folder, TEXT + "<bird>")
-            assert [encoded["ids"][encoded["tokens"].index(token)] for token in ("\n", "<bird>")] == [size - 2, size - 1]
+            assert [encoded["ids"][encoded["tokens"].index(token)] for token in ("\n", "<bird>")] == [
+                size - 2,
+                size - 1,
+            ]
 
 
 def test_a_run_that_goes_on_with_other_data_keeps_its_pieces(pretrain, deberta, other, corpus, tmp_path):
     assert pretrain(tmp_path / "out", "--max-steps", "2").returncode == 0
-    done = deberta("pretrain", "--tokenizer-name", other, "-o", tmp_path / "out", *SMALL, "--max-steps", "4", "--resume-override",
-                   "max-steps,corpora and tokenizer,configuration", corpus)
-    assert done.returncode == 1 and "beside the weights" in done.stderr and "give the tokenizer that the run began with" in done.stderr, done.stderr
+    done = deberta(
+        "pretrain",
+        "--tokenizer-name",
+        other,
+        "-o",
+        tmp_path / "out",
+        *SMALL,
+        "--max-steps",
+        "4",
+        "--resume-override",
+        "max-steps,corpora and tokenizer,configuration",
+        corpus,
+    )
+    assert (
+        done.returncode == 1
+        and "beside the weights" in done.stderr
+        and "give the tokenizer that the run began with" in done.stderr
+    ), done.stderr
 
 
 def test_a_dry_run_shows_what_becomes_of_the_vocabulary(go_on, other, tmp_path):
@@ -151,16 +206,27 @@ def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, corpus, 
     assert done.returncode == 0, done.stderr
     size = config_of(model)["vocab_size"]  # that of a new model has no rows to spare
     assert rf'token "\n": {size}, added with a new row' in done.stderr, done.stderr
-    assert f'token "<bird>": {size + 1}, added with the mean of the rows of ' in done.stderr and ', which the tokenizer has already' in done.stderr, done.stderr
-    assert config_of(tmp_path / "out")["vocab_size"] == size + 2 == len(read_safetensors(tmp_path / "out/model.safetensors")[TABLE])
+    assert (
+        f'token "<bird>": {size + 1}, added with the mean of the rows of ' in done.stderr
+        and ", which the tokenizer has already" in done.stderr
+    ), done.stderr
+    assert (
+        config_of(tmp_path / "out")["vocab_size"]
+        == size + 2
+        == len(read_safetensors(tmp_path / "out/model.safetensors")[TABLE])
+    )
     for kind in ("slow", "fast"):
         encoded = pieces_of(deberta, tmp_path / "out", TEXT, kind)
         at = encoded["tokens"].index("\n")
         assert (encoded["ids"][at], encoded["offsets"][at], encoded["ids"].count(size)) == (size, [7, 8], 1)
     said = json.loads((tmp_path / "out/all_results.json").read_text())
-    scored = deberta("eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus)
+    scored = deberta(
+        "eval", "--task", "mlm", "-m", tmp_path / "out", "--hold-out-every", "10", "--format", "json", corpus
+    )
     assert json.loads(scored.stdout)["metrics"]["perplexity"] == said["eval_perplexity"]
-    tokens = [int(go_on("shown", *more, "--dry-run").stdout.split("corpus tokens\t")[1].split()[0]) for more in (words, [])]
+    tokens = [
+        int(go_on("shown", *more, "--dry-run").stdout.split("corpus tokens\t")[1].split()[0]) for more in (words, [])
+    ]
     assert tokens[0] == tokens[1] + 54 * 6  # lines of the documents that are not held out
     whole = break_off(tmp_path / "out")
     assert go_on("out", *words).returncode == 0
@@ -171,9 +237,33 @@ def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, corpus, 
 
 def test_fine_tuning_adds_tokens(deberta, model, tmp_path):
     rows = tmp_path / "rows.jsonl"
-    rows.write_text(jsonl(*({"text": f"{WORDS[n % 16]}\n<bird> {WORDS[n % 7]}", "label": "good" if n % 2 else "bad"} for n in range(40))))
-    words = ["finetune", "--task", "classification", "-m", model, "--train-file", rows, "--validation-split", "0.2", "--max-steps", "4", "--batch-size", "8",
-             "--save-steps", "2", "--add-tokens", r"\n,<bird>"]
+    rows.write_text(
+        jsonl(
+            *(
+                {"text": f"{WORDS[n % 16]}\n<bird> {WORDS[n % 7]}", "label": "good" if n % 2 else "bad"}
+                for n in range(40)
+            )
+        )
+    )
+    words = [
+        "finetune",
+        "--task",
+        "classification",
+        "-m",
+        model,
+        "--train-file",
+        rows,
+        "--validation-split",
+        "0.2",
+        "--max-steps",
+        "4",
+        "--batch-size",
+        "8",
+        "--save-steps",
+        "2",
+        "--add-tokens",
+        r"\n,<bird>",
+    ]
     done = deberta(*words, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     size = config_of(model)["vocab_size"]
@@ -188,15 +278,34 @@ def test_fine_tuning_adds_tokens(deberta, model, tmp_path):
     assert_same(tmp_path / "out", whole)
 
 
-@pytest.mark.parametrize("tokens, message", [("a\\x", "expected \\n, \\t or"), ("a,,b", "expected tokens of 1..1024 bytes, got one of 0")])
+@pytest.mark.parametrize(
+    "tokens, message", [("a\\x", "expected \\n, \\t or"), ("a,,b", "expected tokens of 1..1024 bytes, got one of 0")]
+)
 def test_tokens_that_cannot_be_are_refused(go_on, tmp_path, tokens, message):
     done = go_on("out", "--add-tokens", tokens)
-    assert done.returncode == 2 and "--add-tokens: " + message in done.stderr and not (tmp_path / "out").exists(), done.stderr
+    assert done.returncode == 2 and "--add-tokens: " + message in done.stderr and not (tmp_path / "out").exists(), (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize("words", [("--lora-rank", "2"), ("--frozen-layers", "0")])
 def test_tokens_whose_rows_would_not_be_trained_are_refused(deberta, tmp_path, words):
     model = make_model(tmp_path / "m", "lm")
     (tmp_path / "rows.jsonl").write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
-    done = deberta("finetune", "--task", "classification", "-m", model, "--train-file", tmp_path / "rows.jsonl", "-o", tmp_path / "out", "--add-tokens", "<tag>", *words)
-    assert done.returncode == 2 and f"--add-tokens: expected embeddings that are trained, got {words[0]}" in done.stderr, done.stderr
+    done = deberta(
+        "finetune",
+        "--task",
+        "classification",
+        "-m",
+        model,
+        "--train-file",
+        tmp_path / "rows.jsonl",
+        "-o",
+        tmp_path / "out",
+        "--add-tokens",
+        "<tag>",
+        *words,
+    )
+    assert (
+        done.returncode == 2 and f"--add-tokens: expected embeddings that are trained, got {words[0]}" in done.stderr
+    ), done.stderr

@@ -1,5 +1,6 @@
 """What changes how a step is computed and not what it is: layers computed again, scaled losses, parts that memory has
 room for; averages of the weights; and the search for a learning rate."""
+
 import json
 import os
 import pathlib
@@ -17,7 +18,14 @@ from models import make_model, read_safetensors
 from task_files import jsonl
 
 RTD = ["--objective", "rtd", "--embedding-sharing", "gdes"]
-KINDS = {"mlm": [], "causal": ["--objective", "causal"], "decoupled": RTD, "joint": [*RTD, "--rtd-mode", "joint"], "finetune": [], "sift": ["--adversarial", "sift"]}
+KINDS = {
+    "mlm": [],
+    "causal": ["--objective", "causal"],
+    "decoupled": RTD,
+    "joint": [*RTD, "--rtd-mode", "joint"],
+    "finetune": [],
+    "sift": ["--adversarial", "sift"],
+}
 FILES = {"decoupled": ["generator/model.safetensors", "discriminator/model.safetensors"]}
 FILES["joint"] = FILES["decoupled"]
 
@@ -31,19 +39,48 @@ def base(tmp_path_factory):
 def rows(tmp_path_factory):
     file = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     words = "cat dog tree house rain wind sun moon".split()
-    file.write_text(jsonl(*({"text": " ".join(words[(n * k) % 8] for k in range(3 + n % 5)), "label": "good" if n % 2 else "bad"} for n in range(40))))
+    file.write_text(
+        jsonl(
+            *(
+                {"text": " ".join(words[(n * k) % 8] for k in range(3 + n % 5)), "label": "good" if n % 2 else "bad"}
+                for n in range(40)
+            )
+        )
+    )
     return file
 
 
 @pytest.fixture
 def train(deberta, tokenizer, corpus, base, rows):
     """train(kind, output, words...) -> the finished process"""
+
     def run(kind, out, *words):
         steps = [] if "--max-steps" in words else ["--max-steps", "6"]
         if kind in ("finetune", "sift"):
-            return deberta("finetune", "--task", "classification", "-m", base, "--train-file", rows, "-o", out, "--batch-size", "8", "--learning-rate", "0.003",
-                           "--logging-steps", "2", *KINDS[kind], *steps, *words)
-        return deberta("pretrain", "--tokenizer-name", tokenizer, "-o", out, *SMALL, *KINDS[kind], *steps, *words, corpus)
+            return deberta(
+                "finetune",
+                "--task",
+                "classification",
+                "-m",
+                base,
+                "--train-file",
+                rows,
+                "-o",
+                out,
+                "--batch-size",
+                "8",
+                "--learning-rate",
+                "0.003",
+                "--logging-steps",
+                "2",
+                *KINDS[kind],
+                *steps,
+                *words,
+            )
+        return deberta(
+            "pretrain", "--tokenizer-name", tokenizer, "-o", out, *SMALL, *KINDS[kind], *steps, *words, corpus
+        )
+
     return run
 
 
@@ -58,6 +95,7 @@ def checked(done):
 
 # ---- layers computed again, scaled losses
 
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("words", [["--gradient-checkpointing"], ["--loss-scale", "16384"]], ids=["recompute", "scale"])
 def test_the_model_is_bit_for_bit_the_same(train, tmp_path, kind, words):
@@ -69,7 +107,9 @@ def test_the_model_is_bit_for_bit_the_same(train, tmp_path, kind, words):
         assert all(numpy.abs(plain[name] - other[name]).max() < 1e-5 for name in plain)
         return
     assert models_of(tmp_path / "plain", kind) == models_of(tmp_path / "other", kind)
-    assert log_of(tmp_path / "plain") == [{k: v for k, v in line.items() if "loss_scale" not in k} for line in log_of(tmp_path / "other")]
+    assert log_of(tmp_path / "plain") == [
+        {k: v for k, v in line.items() if "loss_scale" not in k} for line in log_of(tmp_path / "other")
+    ]
 
 
 def test_a_run_may_go_on_with_layers_computed_again(train, tmp_path):
@@ -91,7 +131,9 @@ def test_scales_and_averages_go_on_with_the_same_bits(train, tmp_path, kind):
     checked(train(kind, tmp_path / "out", *words))
     assert models_of(tmp_path / "out", kind) == models_of(tmp_path / "whole", kind)
     assert log_of(tmp_path / "out") == log_of(tmp_path / "whole")
-    saved = [read_safetensors(tmp_path / name / "checkpoint-000006/trainer/optim.safetensors") for name in ("out", "whole")]
+    saved = [
+        read_safetensors(tmp_path / name / "checkpoint-000006/trainer/optim.safetensors") for name in ("out", "whole")
+    ]
     assert all(numpy.array_equal(saved[0][name], saved[1][name]) for name in saved[1])
     scales = [value for name, value in saved[1].items() if name.endswith("loss_scale")]
     assert scales and all(list(value) == [64, 6] for value in scales), "the scale, and the clean steps since it changed"
@@ -107,6 +149,7 @@ def test_the_log_shows_the_scale(train, tmp_path):
 
 # ---- averages
 
+
 def test_the_result_and_its_evaluations_are_of_the_averages(train, deberta, corpus, tmp_path):
     """Each step's average from the weights of the checkpoints."""
     checked(train("mlm", tmp_path / "out", "--ema-decay", "0.5", "--save-steps", "1", "--save-total-limit", "9"))
@@ -117,18 +160,36 @@ def test_the_result_and_its_evaluations_are_of_the_averages(train, deberta, corp
         assert numpy.array_equal(weights[-1][name], first), "training itself is the same"
     average = read_safetensors(tmp_path / "out/checkpoint-000001/trainer/optim.safetensors")
     result = read_safetensors(tmp_path / "out/model.safetensors")
-    for name, mean in [(name, average[f"average.{name}"].astype(numpy.float64)) for name in plain if f"average.{name}" in average]:
+    for name, mean in [
+        (name, average[f"average.{name}"].astype(numpy.float64)) for name in plain if f"average.{name}" in average
+    ]:
         for step in range(2, 7):
             decay = min(0.5, (1 + step) / (10 + step))
             mean = decay * mean + (1 - decay) * weights[step - 1][name]
         assert numpy.abs(result[name] - mean).max() < 1e-6, name
         assert not numpy.array_equal(result[name], weights[-1][name]), name
     told = json.loads((tmp_path / "out/all_results.json").read_text())
-    scored = checked(deberta("eval", "--task", "mlm", "--hold-out-every", "10", "-m", tmp_path / "out", "-f", "json", "--bootstrap", "0", corpus))
+    scored = checked(
+        deberta(
+            "eval",
+            "--task",
+            "mlm",
+            "--hold-out-every",
+            "10",
+            "-m",
+            tmp_path / "out",
+            "-f",
+            "json",
+            "--bootstrap",
+            "0",
+            corpus,
+        )
+    )
     assert told["eval_accuracy"] == json.loads(scored.stdout)["metrics"]["accuracy"]
 
 
 # ---- the search for a learning rate
+
 
 @pytest.mark.parametrize("kind", ["mlm", "decoupled", "finetune"])
 def test_a_search_for_a_rate_shows_losses_and_leaves_nothing(train, tmp_path, kind):
@@ -143,6 +204,7 @@ def test_a_search_for_a_rate_shows_losses_and_leaves_nothing(train, tmp_path, ki
 
 # ---- the largest batch that memory has room for
 
+
 @pytest.mark.parametrize("kind", ["mlm", "joint", "finetune"])
 def test_a_step_is_computed_whole_where_memory_has_room(train, tmp_path, kind):
     done = checked(train(kind, tmp_path / "out", "--auto-find-batch-size"))
@@ -153,18 +215,43 @@ def test_a_step_is_computed_whole_where_memory_has_room(train, tmp_path, kind):
 
 def limited(words, environment, megabytes):
     limit = megabytes * 1000000
-    return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=HANG_SECONDS,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+    return subprocess.run(
+        [BINARY, *map(str, words)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=HANG_SECONDS,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+    )
 
 
 def words_of_a_large_step(tokenizer):
     """A step of 32 times 512 tokens."""
-    return ["pretrain", "--tokenizer-name", tokenizer, "--config-overrides", "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=1024",
-            "--batch-size", "32", "--max-tokens", "512", "--hold-out-every", "0", "--threads", "1", "--logging-steps", "1", "--max-steps"]
+    return [
+        "pretrain",
+        "--tokenizer-name",
+        tokenizer,
+        "--config-overrides",
+        "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=1024",
+        "--batch-size",
+        "32",
+        "--max-tokens",
+        "512",
+        "--hold-out-every",
+        "0",
+        "--threads",
+        "1",
+        "--logging-steps",
+        "1",
+        "--max-steps",
+    ]
 
 
 @pytest.mark.parametrize("megabytes", [180, 220, 250, 290])
-def test_a_step_is_computed_in_parts_where_it_has_not_and_the_run_keeps_them(environment, tokenizer, corpus, tmp_path, megabytes):
+def test_a_step_is_computed_in_parts_where_it_has_not_and_the_run_keeps_them(
+    environment, tokenizer, corpus, tmp_path, megabytes
+):
     """The search leaves nothing behind: the run has all of the memory."""
     words = words_of_a_large_step(tokenizer)
     whole = limited([*words, "1", "-o", tmp_path / "whole", corpus], environment, megabytes)
@@ -184,11 +271,16 @@ def children_of(process):
 @pytest.mark.parametrize("whom", ["the search", "the run"])
 def test_a_search_that_is_ended_leaves_no_run_and_no_process(environment, tokenizer, corpus, tmp_path, whom):
     words = [*words_of_a_large_step(tokenizer), "1", "-o", tmp_path / "out", "--auto-find-batch-size", corpus]
-    process = subprocess.Popen([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        [BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    )
     while not (children := children_of(process)):
         assert process.poll() is None
         time.sleep(0.01)
-    os.kill(int(children[0]) if whom == "the search" else process.pid, signal.SIGKILL if whom == "the search" else signal.SIGTERM)
+    os.kill(
+        int(children[0]) if whom == "the search" else process.pid,
+        signal.SIGKILL if whom == "the search" else signal.SIGTERM,
+    )
     errors = process.communicate(timeout=HANG_SECONDS)[1]
     if whom == "the search":
         assert process.returncode == 1 and "its process was ended from outside" in errors, errors

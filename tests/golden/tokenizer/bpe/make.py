@@ -59,23 +59,59 @@ def train(lines):
 
 
 EXTRA = [
-    "it's can't we've I'm you'll he'd they're 'tis IT'S ''s 's'll", "' s 't're x'y don''t", "a\n\nb \n c\t\td  ", "  a   b", " \t ", "x \u00a0 y\u2003z",
-    "\u001c\u001d a\u001fb", "1st 2nd x1y2 \u00bd\u00b2 \u0663\u0664 \u2167", "_a __ a_b", "\u0301a e\u0301 \u00e9", "hello  [MASK]\t\n[MASK] [SEP]x",
-    " [MASK] the\u3000[MASK]the", "[CLS] the [SEP] [SEP][PAD] [UNK]", "\U000323af \u0558",
+    "it's can't we've I'm you'll he'd they're 'tis IT'S ''s 's'll",
+    "' s 't're x'y don''t",
+    "a\n\nb \n c\t\td  ",
+    "  a   b",
+    " \t ",
+    "x \u00a0 y\u2003z",
+    "\u001c\u001d a\u001fb",
+    "1st 2nd x1y2 \u00bd\u00b2 \u0663\u0664 \u2167",
+    "_a __ a_b",
+    "\u0301a e\u0301 \u00e9",
+    "hello  [MASK]\t\n[MASK] [SEP]x",
+    " [MASK] the\u3000[MASK]the",
+    "[CLS] the [SEP] [SEP][PAD] [UNK]",
+    "\U000323af \u0558",
 ]
 
 CONFIGS = {
-    "flags": {"tokenizer_config.json": {"added_tokens_decoder": {
-        "0": {"content": "[PAD]", "special": True}, "1": {"content": "[CLS]", "special": True}, "2": {"content": "[SEP]", "special": True},
-        "3": {"content": "[UNK]", "special": True}, "MASK": {"content": "[MASK]", "special": True},
-        "900": {"content": "<right>", "rstrip": True}, "901": {"content": "word", "single_word": True}}}},
-    "legacy": {"special_tokens_map.json": {"mask_token": "[MASK]", "sep_token": {"content": "</s>"}},
-               "added_tokens.json": {"</s>": 900}, "tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True}},
-    "table": {"tokenizer_config.json": {"mask_token": "[MASK]", "added_tokens_decoder": {"MASK": {"content": "[MASK]", "special": True}}}},
+    "flags": {
+        "tokenizer_config.json": {
+            "added_tokens_decoder": {
+                "0": {"content": "[PAD]", "special": True},
+                "1": {"content": "[CLS]", "special": True},
+                "2": {"content": "[SEP]", "special": True},
+                "3": {"content": "[UNK]", "special": True},
+                "MASK": {"content": "[MASK]", "special": True},
+                "900": {"content": "<right>", "rstrip": True},
+                "901": {"content": "word", "single_word": True},
+            }
+        }
+    },
+    "legacy": {
+        "special_tokens_map.json": {"mask_token": "[MASK]", "sep_token": {"content": "</s>"}},
+        "added_tokens.json": {"</s>": 900},
+        "tokenizer_config.json": {"do_lower_case": True, "split_by_punct": True},
+    },
+    "table": {
+        "tokenizer_config.json": {
+            "mask_token": "[MASK]",
+            "added_tokens_decoder": {"MASK": {"content": "[MASK]", "special": True}},
+        }
+    },
     "listed": {"tokenizer_config.json": {"mask_token": "[MASK]"}, "added_tokens.json": {"[MASK]": 680}},
     "mask": {"special_tokens_map.json": {"mask_token": {"content": "<mask>", "lstrip": False}}},
 }
-CONFIG_TEXTS = ["The cat [MASK] the", "a  [MASK]  b[MASK]c", "x <right>  y", "word sword word", "a </s> b", "a <mask> b", "(no) Yes!"]
+CONFIG_TEXTS = [
+    "The cat [MASK] the",
+    "a  [MASK]  b[MASK]c",
+    "x <right>  y",
+    "word sword word",
+    "a </s> b",
+    "a <mask> b",
+    "(no) Yes!",
+]
 
 
 def slow_tokenizer(files):
@@ -93,15 +129,23 @@ def main():
     pieces = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", *alphabet().values(), *("".join(pair) for pair in merges), "[MASK]"]
     vocab = {piece: at for at, piece in enumerate(pieces)}
     assert len(vocab) == len(pieces)
-    (HERE / "vocab.json").write_text(json.dumps(vocab, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    (HERE / "vocab.json").write_text(
+        json.dumps(vocab, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
     (HERE / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in merges), encoding="utf-8")
 
     shared_texts = json.loads((HERE.parent / "golden.json").read_text())["texts"]
     slow = slow_tokenizer({})
-    golden = {"made_with": {"transformers": transformers.__version__, "regex": regex.__version__},
-              "texts_of_other_golden": [slow(text)["input_ids"] for text in shared_texts[:100]],
-              "texts": [[text, slow(text)["input_ids"], slow.decode(slow(text)["input_ids"], skip_special_tokens=True)] for text in EXTRA],
-              "pairs": [], "configs": []}
+    golden = {
+        "made_with": {"transformers": transformers.__version__, "regex": regex.__version__},
+        "texts_of_other_golden": [slow(text)["input_ids"] for text in shared_texts[:100]],
+        "texts": [
+            [text, slow(text)["input_ids"], slow.decode(slow(text)["input_ids"], skip_special_tokens=True)]
+            for text in EXTRA
+        ],
+        "pairs": [],
+        "configs": [],
+    }
     for first, second in PAIRS:
         both = slow(first, second)
         golden["pairs"].append([first, second, both["input_ids"], both["token_type_ids"]])

@@ -30,7 +30,9 @@ def write(model_type, files, name):
 def main():
     config = write("deberta-v2", {"spm.model": GOLDEN / "unknown.model"}, "v5_unigram.json")
     (HERE / "v5_config.json").write_text(config, encoding="utf-8")
-    write("deberta", {"vocab.json": GOLDEN / "bpe/vocab.json", "merges.txt": GOLDEN / "bpe/merges.txt"}, "v5_bytes.json")
+    write(
+        "deberta", {"vocab.json": GOLDEN / "bpe/vocab.json", "merges.txt": GOLDEN / "bpe/merges.txt"}, "v5_bytes.json"
+    )
 
 
 main()

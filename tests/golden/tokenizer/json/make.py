@@ -17,11 +17,35 @@ import transformers
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEXTS = [
-    "hello world", "The cat walks the house in the morning.", "", "   ", " a  b ", "a\u3000b\u00a0 c\t", "a \u2581b\u2581", "\u2581", "tail ",
-    "[MASK] the [SEP]the[CLS]", "a [MASK]  b", "\u8c1b\u8c1b the \u8c1b", "\U0001f600x\ufdfa", "\uff21\u0301x \uff21x", "e\u0301 \u00e9 \ufb01",
-    "\u0600\uff21 \uff21\u200d\uff21", "\u00a9\u200d\u00a9 \u00a9\u200da", "\u0915\u094d\u0937 \u1100\u1161\u11a8\u0301", "\U0001f1e6\U0001f1e7\U0001f1e8", "\r\n a\r\n",
-    "<0x41><0xE8> [UNK]x", "x[UNK]\u8c1b[UNK]", "Word \uff37ord Words", ")))", "oooooooo", "it's can't  we've\n\nx  1st", "\x1c a\x1cb \x85 [MASK]\x1c[MASK]",
-    "don't  [MASK] [UNK]x", "\u00e9t\u00e9 \U000323af",
+    "hello world",
+    "The cat walks the house in the morning.",
+    "",
+    "   ",
+    " a  b ",
+    "a\u3000b\u00a0 c\t",
+    "a \u2581b\u2581",
+    "\u2581",
+    "tail ",
+    "[MASK] the [SEP]the[CLS]",
+    "a [MASK]  b",
+    "\u8c1b\u8c1b the \u8c1b",
+    "\U0001f600x\ufdfa",
+    "\uff21\u0301x \uff21x",
+    "e\u0301 \u00e9 \ufb01",
+    "\u0600\uff21 \uff21\u200d\uff21",
+    "\u00a9\u200d\u00a9 \u00a9\u200da",
+    "\u0915\u094d\u0937 \u1100\u1161\u11a8\u0301",
+    "\U0001f1e6\U0001f1e7\U0001f1e8",
+    "\r\n a\r\n",
+    "<0x41><0xE8> [UNK]x",
+    "x[UNK]\u8c1b[UNK]",
+    "Word \uff37ord Words",
+    ")))",
+    "oooooooo",
+    "it's can't  we've\n\nx  1st",
+    "\x1c a\x1cb \x85 [MASK]\x1c[MASK]",
+    "don't  [MASK] [UNK]x",
+    "\u00e9t\u00e9 \U000323af",
 ]
 
 
@@ -61,7 +85,17 @@ def double_array(rules):
     return struct.pack("<I", 4 * len(table)) + struct.pack(f"<{len(table)}I", *table) + texts
 
 
-RULES = {"\uff21": "A", "\uff37": "W", "\ufb01": "fi", "\ufdfa": "\u0635\u0644\u0649 a", "\u00a0": " ", "\t": " ", "\x85": "", "e\u0301": "\u00e9", "\u2122": "TM"}
+RULES = {
+    "\uff21": "A",
+    "\uff37": "W",
+    "\ufb01": "fi",
+    "\ufdfa": "\u0635\u0644\u0649 a",
+    "\u00a0": " ",
+    "\t": " ",
+    "\x85": "",
+    "e\u0301": "\u00e9",
+    "\u2122": "TM",
+}
 
 
 def converted(kind, names):
@@ -76,14 +110,25 @@ def converted(kind, names):
 def unigram():
     file = converted("DebertaV2TokenizerFast", {"unknown.model": "spm.model"})
     rules = double_array({key.encode(): text.encode() for key, text in RULES.items()})
-    file["normalizer"]["normalizers"].insert(1, {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(rules).decode()})
+    file["normalizer"]["normalizers"].insert(
+        1, {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(rules).decode()}
+    )
     file["model"]["byte_fallback"] = True
     used = {piece for piece, _ in file["model"]["vocab"]}
     file["model"]["vocab"] += [[f"<0x{byte:02X}>", 0.0] for byte in range(256) if f"<0x{byte:02X}>" not in used]
     size = len(file["model"]["vocab"])
     file["added_tokens"][-1]["id"] = size
-    file["added_tokens"].append({"id": size + 1, "content": "Word", "single_word": False, "lstrip": False, "rstrip": False, "normalized": True,
-                                 "special": False})
+    file["added_tokens"].append(
+        {
+            "id": size + 1,
+            "content": "Word",
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "normalized": True,
+            "special": False,
+        }
+    )
     return file
 
 
@@ -98,7 +143,9 @@ def main():
     (HERE / "bpe.json").write_text(json.dumps(bpe, separators=(",", ":")) + "\n", encoding="ascii")
     rows = {"made_with": {"tokenizers": tokenizers.__version__, "transformers": transformers.__version__}}
     rows |= {name: golden(HERE / f"{name}.json") for name in ("unigram", "bpe")}
-    (HERE / "golden.json").write_text(json.dumps(rows, separators=(",", ":")).replace("],[", "],\n[") + "\n", encoding="ascii")
+    (HERE / "golden.json").write_text(
+        json.dumps(rows, separators=(",", ":")).replace("],[", "],\n[") + "\n", encoding="ascii"
+    )
 
 
 if __name__ == "__main__":
