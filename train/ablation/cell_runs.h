@@ -1,4 +1,4 @@
-// The runs that a cell is made of, and what their folders say of them afterwards.
+// The runs of a cell, and the facts that their folders record about them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace deberta::train {
 
 // A fine-tuning; a task with folds has one for each.
 struct TaskRun {
-  std::string folder;  // in that of the cell
+  std::string folder;  // within the cell's folder
   std::string fold;    // "2/5"; empty: the task has none
 };
 std::vector<TaskRun> runs_of(const PlanTask& task);
@@ -21,11 +21,11 @@ std::vector<std::string> run_folders(const Plan& plan);
 
 constexpr const char* kPretrainFolder = "pretrain";
 
-// What the options of a pre-training say that its folder does not.
+// Facts about a pre-training that its options hold and its folder does not.
 struct PretrainingFacts {
   bool is_pair = false;    // a generator and a discriminator; the latter is fine-tuned
-  int32_t max_tokens = 0;  // of a sequence
-  double predicted = 0;    // of the tokens, those of a language model
+  int32_t max_tokens = 0;  // the longest sequence
+  double predicted = 0;    // share of the tokens that a language model predicts
 };
 
 // `cell_folder`: of a cell whose pre-training, or whose runs of the task, are finished. Both throw kInput for results

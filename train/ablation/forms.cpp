@@ -62,8 +62,8 @@ std::span<const Form> all_forms() {
 }
 
 const Form* find_form(std::string_view name) {
-  const auto found = std::find_if(kForms.begin(), kForms.end(), [&](const Form& form) { return form.name == name; });
-  return found == kForms.end() ? nullptr : &*found;
+  const auto match = std::find_if(kForms.begin(), kForms.end(), [&](const Form& form) { return form.name == name; });
+  return match == kForms.end() ? nullptr : &*match;
 }
 
 }  // namespace deberta::train

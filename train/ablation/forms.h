@@ -8,8 +8,8 @@ namespace deberta::train {
 
 struct Form {
   std::string_view name;       // "-C2P"
-  std::string_view overrides;  // of config.json: "pos_att_type=p2c,..."
-  std::string_view options;    // of pretrain, as JSON: R"({"decoder-passes": 0})"; empty: none
+  std::string_view overrides;  // changes of config.json: "pos_att_type=p2c,..."
+  std::string_view options;    // options of pretrain as JSON: R"({"decoder-passes": 0})"; empty: none
   std::string_view about;      // what it is, and where it differs from what it is named for
   std::string_view refusal;    // not empty: why there is no such form here
 };

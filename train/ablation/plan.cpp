@@ -24,23 +24,23 @@ class Problems {
  public:
   explicit Problems(std::string where) : where_(std::move(where)) {}
   void add(const std::string& at, const std::string& message) {
-    found_.push_back({.where = where_, .message = fmt::format("{}: {}", at, message)});
+    problems_.push_back({.where = where_, .message = fmt::format("{}: {}", at, message)});
   }
   void check() const {
-    if (!found_.empty()) throw Error(ErrorCode::kUsage, found_);
+    if (!problems_.empty()) throw Error(ErrorCode::kUsage, problems_);
   }
 
  private:
   std::string where_;
-  std::vector<Problem> found_;
+  std::vector<Problem> problems_;
 };
 
 Json* find_member(JsonObject& object, const std::string& name) {
-  const auto found = std::find_if(object.begin(), object.end(), [&](const JsonMember& m) { return m.first == name; });
-  return found == object.end() ? nullptr : &found->second;
+  const auto member = std::find_if(object.begin(), object.end(), [&](const JsonMember& m) { return m.first == name; });
+  return member == object.end() ? nullptr : &member->second;
 }
 
-// What `more` says on top of `options`; overrides of the configuration add up.
+// `options` with those of `more` set on top; overrides of the configuration add up.
 JsonObject merged(JsonObject options, const JsonObject& more) {
   for (const auto& [name, value] : more) {
     Json* old = find_member(options, name);
@@ -118,40 +118,43 @@ std::vector<PlanTask> tasks_of(const Json& document, const JsonObject& common, P
 
 // "no c2p" -> "no-c2p": what is no plain letter of a folder's name becomes a dash.
 std::string folder_name(const std::string& name) {
-  std::string made;
+  std::string slug;
   for (const char c : name) {
     const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (is_plain || (!made.empty() && made.back() != '-')) made += is_plain ? c : '-';
+    if (is_plain || (!slug.empty() && slug.back() != '-')) slug += is_plain ? c : '-';
   }
-  while (made.ends_with('-')) made.pop_back();
-  return made;
+  while (slug.ends_with('-')) slug.pop_back();
+  return slug;
 }
 
 PlanForm form_of(const std::string& name, const Json& value, const JsonObject& common, Problems& problems) {
   const std::string at = fmt::format("forms.{}.", name);
-  PlanForm made{.name = name, .about = {}, .options = common, .finetune = {}, .seeds = seeds_of(value, at, problems)};
+  PlanForm plan_form{
+      .name = name, .about = {}, .options = common, .finetune = {}, .seeds = seeds_of(value, at, problems)};
   check_names(value, {"form", "pretrain", "finetune", "seeds", "about"}, at, problems);
-  made.finetune = object_of(value, "finetune", at, problems);
-  if (const Json* about = value.find("about"); about != nullptr && about->is_string()) made.about = about->as_string();
+  plan_form.finetune = object_of(value, "finetune", at, problems);
+  if (const Json* about = value.find("about"); about != nullptr && about->is_string())
+    plan_form.about = about->as_string();
   if (const Json* named = value.find("form"); named != nullptr) {
     const Form* form = named->is_string() ? find_form(named->as_string()) : nullptr;
     if (form == nullptr) {
       std::vector<std::string_view> names;
-      for (const Form& one : all_forms()) {
-        if (one.refusal.empty()) names.push_back(one.name);
+      for (const Form& known_form : all_forms()) {
+        if (known_form.refusal.empty()) names.push_back(known_form.name);
       }
       problems.add(at + "form", fmt::format("expected one of {}, got {}", fmt::join(names, ", "), named->describe()));
     } else if (!form->refusal.empty()) {
       problems.add(at + "form", fmt::format("{}: {}", form->name, form->refusal));
     } else {
-      if (!form->overrides.empty()) made.options = merged(made.options, {{kOverrides, std::string(form->overrides)}});
+      if (!form->overrides.empty())
+        plan_form.options = merged(plan_form.options, {{kOverrides, std::string(form->overrides)}});
       if (!form->options.empty())
-        made.options = merged(made.options, parse_json(form->options, form->name).as_object());
-      if (made.about.empty()) made.about = form->about;
+        plan_form.options = merged(plan_form.options, parse_json(form->options, form->name).as_object());
+      if (plan_form.about.empty()) plan_form.about = form->about;
     }
   }
-  made.options = merged(made.options, object_of(value, "pretrain", at, problems));
-  return made;
+  plan_form.options = merged(plan_form.options, object_of(value, "pretrain", at, problems));
+  return plan_form;
 }
 
 std::vector<PlanForm> forms_of(const Json& document, const JsonObject& common, Problems& problems) {

@@ -18,16 +18,16 @@ namespace deberta::train {
 
 struct PlanTask {
   std::string name;
-  std::string metric;  // of the evaluation, without eval_
-  JsonObject options;  // of finetune
-  size_t folds = 0;    // of its training files, each held out in a run of its own; 0: one run, with other files
+  std::string metric;  // name of the metric that is evaluated, without eval_
+  JsonObject options;  // options of finetune
+  size_t folds = 0;    // folds of its training files, each held out in a run of its own; 0: one run, with other files
 };
 
 struct PlanForm {
   std::string name;
-  std::string about;    // in words, for the table
-  JsonObject options;   // of pretrain, those of the plan included
-  JsonObject finetune;  // of every fine-tuning, over those of the tasks
+  std::string about;    // a description for the table
+  JsonObject options;   // options of pretrain, those of the plan included
+  JsonObject finetune;  // options of every fine-tuning, set on top of those of the tasks
   std::vector<int64_t> seeds;
 };
 
@@ -41,21 +41,21 @@ struct Plan {
 
 // One run of a form with its fine-tunings.
 struct Cell {
-  std::string name;  // of its folder: "no-c2p-seed2"
+  std::string name;  // name of its folder: "no-c2p-seed2"
   std::string form;
   int64_t seed = 0;
   JsonObject pretrain;                                       // options
-  std::vector<std::pair<std::string, JsonObject>> finetune;  // by task
-  std::string hash;  // of the corpora or the model, and of all options; a new one is another cell
+  std::vector<std::pair<std::string, JsonObject>> finetune;  // options by task
+  std::string hash;  // hash of the corpora or the model, and of all options; a new one is another cell
 };
 
 // Throws kUsage with every problem of the plan.
 Plan parse_plan(const Json& document, const std::string& where);
 std::vector<Cell> cells_of(const Plan& plan);
 
-constexpr const char* kPlanName = "plan.json";  // in the folder of its runs
+constexpr const char* kPlanName = "plan.json";  // name in the folder of its runs
 
-// The file of a plan with all that it says.
+// A plan's file and its contents.
 struct PlanFile {
   std::string path;
   Json document;

@@ -1,4 +1,4 @@
-// Options are checked by whoever knows them; files, metrics and the folder are checked here.
+// Options are checked by the verbs that know them; files, metrics and the folder are checked here.
 #include "train/ablation/plan_checks.h"
 
 #include <algorithm>

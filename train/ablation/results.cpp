@@ -38,12 +38,12 @@ std::string text(const Json& document, const char* name, const std::string& wher
 std::vector<std::pair<std::string, double>> numbers(const Json& document, const char* name, const std::string& where) {
   const Json& value = member(document, name, where);
   if (!value.is_object()) refuse(where, name);
-  std::vector<std::pair<std::string, double>> found;
-  for (const auto& [key, one] : value.as_object()) {
-    if (!one.is_number()) refuse(where, key);
-    found.emplace_back(key, one.as_number());
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [key, entry] : value.as_object()) {
+    if (!entry.is_number()) refuse(where, key);
+    result.emplace_back(key, entry.as_number());
   }
-  return found;
+  return result;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a cell gave: a small file that is kept, so that the cell need not run again.
+// The result of a cell: a small file that is kept, so that the cell need not run again.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,11 +14,11 @@ namespace deberta::train {
 struct CellResult {
   std::string form;
   int64_t seed = 0;
-  std::string hash;                                              // of the cell
-  double tokens = 0;                                             // of pre-training
-  double flops = 0;                                              // of it, estimated (flops.h)
-  double seconds = 0;                                            // of it and of the fine-tunings
-  std::vector<std::pair<std::string, double>> pretraining = {};  // its last evaluation, without eval_
+  std::string hash;                                              // hash of the cell
+  double tokens = 0;                                             // tokens of pre-training
+  double flops = 0;                                              // operations of pre-training, estimated (flops.h)
+  double seconds = 0;                                            // duration of pre-training and of the fine-tunings
+  std::vector<std::pair<std::string, double>> pretraining = {};  // metrics of its last evaluation, without eval_
   std::vector<std::pair<std::string, double>> tasks = {};        // the metric of each task, in the plan's order
 };
 

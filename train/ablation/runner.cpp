@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Options whose values are paths, which a plan gives relative to its own folder.
+// Options whose values are paths, which a plan writes relative to its own folder.
 constexpr auto kPaths =
     std::to_array<std::string_view>({"tokenizer-name", "config-name", "model", "generator-model", "teacher",
                                      "train-file", "validation-file", "labels-file", "validation-labels-file"});
@@ -71,7 +71,7 @@ class Ablation {
     if (!lock_->is_held())
       throw Error(ErrorCode::kFileWrite, settings.output, "another process is writing to this folder");
     remove_leftovers_in(settings.output);
-    for (const Cell& cell : cells()) remove_leftovers_in(place(cell.name));
+    for (const Cell& cell : cells()) remove_leftovers_in(path_in(cell.name));
   }
 
   bool run();
@@ -84,13 +84,13 @@ class Ablation {
 
   const Plan& plan() const { return file_.plan; }
   const std::vector<Cell>& cells() const { return file_.cells; }
-  std::string place(const std::string& name) const { return settings_.output + "/" + name; }
+  std::string path_in(const std::string& name) const { return settings_.output + "/" + name; }
   std::vector<std::string> result_folders() const;
   std::vector<std::string> corpora() const;
   double fraction(double of_cell) const {
     return (static_cast<double>(done_) + of_cell) / static_cast<double>(cells().size());
   }
-  bool try_forms(const std::vector<std::optional<CellResult>>& found);
+  bool try_forms(const std::vector<std::optional<CellResult>>& stored);
   bool run_verb(const Cell& cell, const JsonObject& options, CellRun run, Part part);
   bool run_task(const Cell& cell, size_t task, const std::string& model, Part& part, CellResult& result);
   std::optional<CellResult> run_cell(const Cell& cell);
@@ -103,7 +103,7 @@ class Ablation {
   std::optional<FolderLock> lock_;
   std::vector<CellResult> results_;
   size_t done_ = 0;
-  bool is_first_report_ = true;  // of a run's progress
+  bool is_first_report_ = true;  // next is the first report of a run's progress
 };
 
 std::vector<std::string> Ablation::result_folders() const {
@@ -119,16 +119,16 @@ std::vector<std::string> Ablation::corpora() const {
 }
 
 bool Ablation::run() {
-  std::vector<std::optional<CellResult>> found;
-  for (const Cell& cell : cells()) found.push_back(find_result(cell, result_folders()));
-  done_ =
-      static_cast<size_t>(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.has_value(); }));
+  std::vector<std::optional<CellResult>> stored;
+  for (const Cell& cell : cells()) stored.push_back(find_result(cell, result_folders()));
+  done_ = static_cast<size_t>(
+      std::count_if(stored.begin(), stored.end(), [](const auto& result) { return result.has_value(); }));
   hooks_.on_begin(done_, fraction(0));
-  if (!settings_.tables_only && !try_forms(found)) return false;
-  write_text(place(kPlanName), file_.document.dump(2) + "\n");  // the folder is this plan's from here on
+  if (!settings_.tables_only && !try_forms(stored)) return false;
+  write_text(path_in(kPlanName), file_.document.dump(2) + "\n");  // the folder is this plan's from here on
   for (size_t i = 0; i < cells().size(); ++i) {
-    if (found[i]) results_.push_back(*found[i]);
-    if (found[i] || settings_.tables_only) continue;
+    if (stored[i]) results_.push_back(*stored[i]);
+    if (stored[i] || settings_.tables_only) continue;
     std::optional<CellResult> result = run_cell(cells()[i]);
     if (!result) return false;
     keep(cells()[i], *result);
@@ -139,21 +139,21 @@ bool Ablation::run() {
     write_tables();
   }
   write_tables();
-  hooks_.on_note("the table is in " + place("table.html") + " and " + place("table.md"));
+  hooks_.on_note("the table is in " + path_in("table.html") + " and " + path_in("table.md"));
   return true;
 }
 
 // Begins each form that is to run, and ends it before its first step: options that do not fit together would else be
 // reported in hours. False once stopped. Throws kUsage with the problems of all forms.
-bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& found) {
+bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& stored) {
   if (!plan().model.empty()) return true;
-  const std::string options = place("tried.options.json"), log = place("tried.log");
+  const std::string options = path_in("tried.options.json"), log = path_in("tried.log");
   const Removed removed{{options, log}};
   std::vector<Problem> problems;
   std::string last;
   for (size_t i = 0; i < cells().size(); ++i) {
     const Cell& cell = cells()[i];
-    if (found[i] || cell.form == last) continue;
+    if (stored[i] || cell.form == last) continue;
     last = cell.form;
     write_options(options, "pretrain", with_paths(file_, cell.pretrain));
     const RunEnd end =
@@ -168,9 +168,9 @@ bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& found) {
 // `run.folder`: in that of the cell. False once stopped.
 bool Ablation::run_verb(const Cell& cell, const JsonObject& options, CellRun run, Part part) {
   const std::string name = cell.name + "/" + run.folder;
-  run.options = place(name + ".options.json");
-  run.folder = place(name);
-  run.log = place(cell.name + "/log.txt");
+  run.options = path_in(name + ".options.json");
+  run.folder = path_in(name);
+  run.log = path_in(cell.name + "/log.txt");
   write_options(run.options, run.verb, with_paths(file_, options));
   const RunEnd end = hooks_.run(run, [&](double done) {
     const double reached = fraction(part.begin + part.share * std::min(done, 1.0));
@@ -192,23 +192,23 @@ bool Ablation::run_task(const Cell& cell, size_t task, const std::string& model,
     if (!run_verb(cell, cell.finetune[task].second, std::move(words), part)) return false;
     part.begin += part.share;
   }
-  add_task(place(cell.name), cell, row, result);
+  add_task(path_in(cell.name), cell, row, result);
   return true;
 }
 
 // Nothing once stopped.
 std::optional<CellResult> Ablation::run_cell(const Cell& cell) {
-  fs::create_directories(place(cell.name));
+  fs::create_directories(path_in(cell.name));
   CellResult result{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
   std::string model = file_.from_root(plan().model);
   Part part;
   if (plan().model.empty()) {
     const PretrainingFacts facts = hooks_.pretraining_facts(cell.pretrain);
-    part.share = cell.finetune.empty() ? 1 : 0.6;  // of the time of a cell, about
+    part.share = cell.finetune.empty() ? 1 : 0.6;  // about this share of a cell's time
     CellRun words{.verb = "pretrain", .options = {}, .folder = kPretrainFolder, .corpora = corpora()};
     if (!run_verb(cell, cell.pretrain, std::move(words), part)) return std::nullopt;
-    add_pretraining(place(cell.name), cell, facts, result);
-    model = place(cell.name + "/" + kPretrainFolder + (facts.is_pair ? "/discriminator" : ""));
+    add_pretraining(path_in(cell.name), cell, facts, result);
+    model = path_in(cell.name + "/" + kPretrainFolder + (facts.is_pair ? "/discriminator" : ""));
     part.begin = part.share;
   }
   const size_t pretrainings = plan().model.empty() ? 1 : 0, tasks = run_folders(plan()).size() - pretrainings;
@@ -222,21 +222,21 @@ std::optional<CellResult> Ablation::run_cell(const Cell& cell) {
 // The result and the log of the first run, also where results are kept; what a finished run no longer needs goes.
 void Ablation::keep(const Cell& cell, const CellResult& result) {
   const std::vector<std::string> runs = run_folders(plan());
-  const std::string log = read_file(place(cell.name + "/" + runs.front() + "/" + kMetricsName), uint64_t{1} << 30);
+  const std::string log = read_file(path_in(cell.name + "/" + runs.front() + "/" + kMetricsName), uint64_t{1} << 30);
   for (const std::string& folder : result_folders()) {
     fs::create_directories(folder);
     write_text(folder + "/" + cell.name + ".jsonl", log);
     write_text(folder + "/" + cell.name + ".json",
                to_json(result).dump(2) + "\n");  // last: with it the cell is finished
   }
-  for (const std::string& run : runs) remove_checkpoints(place(cell.name + "/" + run));
+  for (const std::string& run : runs) remove_checkpoints(path_in(cell.name + "/" + run));
 }
 
 void Ablation::write_tables() {
   const Summary summary = summarize(plan(), results_);
-  write_text(place("table.md"), markdown_of(summary));
-  write_text(place("table.json"), to_json(summary).dump(1) + "\n");
-  write_text(place("table.html"), page_of(summary, fs::path(settings_.output).filename().string()));
+  write_text(path_in("table.md"), markdown_of(summary));
+  write_text(path_in("table.json"), to_json(summary).dump(1) + "\n");
+  write_text(path_in("table.html"), page_of(summary, fs::path(settings_.output).filename().string()));
 }
 
 }  // namespace

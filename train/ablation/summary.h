@@ -20,7 +20,7 @@ Estimate estimate(const std::vector<double>& values);
 struct SummaryRow {
   std::string form;
   std::string about;
-  std::vector<Estimate> values = {};  // by column; count 0: none
+  std::vector<Estimate> values = {};  // one for each column; count 0: none
   // From the reference, of the seeds that both have; count 0: none, or it is the reference.
   std::vector<Estimate> differences = {};
   Estimate tokens = {}, flops = {}, seconds = {};

@@ -1,4 +1,4 @@
-// The verb `ablate`: starts the runs of a plan and says what their options mean; train/ablation/runner.h has the plan.
+// The verb `ablate`: starts the runs of a plan and interprets their options; train/ablation/runner.h has the plan.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -18,7 +18,7 @@
 namespace deberta::train {
 namespace {
 
-// Options that `ablate` gives itself.
+// Options that `ablate` sets itself.
 constexpr auto kOwn = std::to_array<std::string_view>({"output-dir", "threads", "progress", "quiet", "config"});
 
 std::string text_of(const Json& value) {
@@ -26,7 +26,7 @@ std::string text_of(const Json& value) {
   return value.dump();
 }
 
-// What is wrong with an option that a plan gives to `verb`, where its name alone says it; empty: nothing.
+// What is wrong with an option that a plan sets for `verb`, as far as its name shows it; empty: nothing.
 std::string refusal_of(const std::string& verb, const std::string& name) {
   if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) return "`ablate` gives this option itself";
   if (name == "fold") return "expected \"folds\" of a task, which are all run";
@@ -34,10 +34,10 @@ std::string refusal_of(const std::string& verb, const std::string& name) {
   return has_option(verb, name) ? "" : "unknown option of " + verb;
 }
 
-WrongOptions check_options(const std::string& verb, const JsonObject& given) {
+WrongOptions check_options(const std::string& verb, const JsonObject& requested) {
   WrongOptions wrong;
   Options options(verb);
-  for (const auto& [name, value] : given) {
+  for (const auto& [name, value] : requested) {
     if (std::string refusal = refusal_of(verb, name); !refusal.empty()) {
       wrong.emplace_back(name, std::move(refusal));
       continue;
@@ -51,10 +51,10 @@ WrongOptions check_options(const std::string& verb, const JsonObject& given) {
   return wrong;
 }
 
-// `given`: options that check_options() has accepted.
-PretrainingFacts pretraining_facts(const JsonObject& given) {
+// `requested`: options that check_options() has accepted.
+PretrainingFacts pretraining_facts(const JsonObject& requested) {
   Options options("pretrain");
-  for (const auto& [name, value] : given) options.set(name, text_of(value), "plan");
+  for (const auto& [name, value] : requested) options.set(name, text_of(value), "plan");
   const PretrainVerb pretrain(options);
   return {.is_pair = pretrain.objective == ObjectiveChoice::kRtd,
           .max_tokens = static_cast<int32_t>(pretrain.max_tokens),
@@ -79,19 +79,19 @@ std::vector<std::string> words_of(const CellRun& run, size_t threads) {
 }  // namespace
 
 int run_ablate(const Options& options) {
-  const AblateVerb given(options);
-  if (given.arguments.size() != 1)
+  const AblateVerb requested(options);
+  if (requested.arguments.size() != 1)
     throw Error(ErrorCode::kUsage, "ablate",
-                "expected the file of one plan, got " + std::to_string(given.arguments.size()));
-  if (given.output_dir.empty()) throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder, got none");
-  const PlanFile plan = load_plan(given.arguments.front());
-  cli::ProgressPrinter printer(given.progress, true, {.items = "runs", .tokens = ""});
+                "expected the file of one plan, got " + std::to_string(requested.arguments.size()));
+  if (requested.output_dir.empty()) throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder, got none");
+  const PlanFile plan = load_plan(requested.arguments.front());
+  cli::ProgressPrinter printer(requested.progress, true, {.items = "runs", .tokens = ""});
   const auto say = [&](const std::string& text) {
     printer.clear();
     cli::note(text);
   };
   const auto start = [&](const CellRun& run, const auto& on_progress) {
-    return run_child(words_of(run, given.threads), run.log, on_progress);
+    return run_child(words_of(run, requested.threads), run.log, on_progress);
   };
   const AblationHooks hooks{.check_options = check_options,
                             .pretraining_facts = pretraining_facts,
@@ -101,9 +101,9 @@ int run_ablate(const Options& options) {
                             .on_note = say,
                             .is_stopped = [] { return cli::interrupted() != 0; }};
   const AblationSettings settings{
-      .output = given.output_dir, .results = given.results, .tables_only = given.tables_only};
+      .output = requested.output_dir, .results = requested.results, .tables_only = requested.tables_only};
   if (run_ablation(plan, settings, hooks)) return 0;
-  say("stopped; the same command goes on with what is in " + given.output_dir);
+  say("stopped; the same command goes on with what is in " + requested.output_dir);
   return cli::interrupted();
 }
 

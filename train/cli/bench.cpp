@@ -23,9 +23,9 @@ namespace deberta::train {
 namespace {
 
 constexpr size_t kLeastRuns = 3;
-constexpr double kUpdateBytes = 28;  // of a parameter: four numbers read, three written
+constexpr double kUpdateBytes = 28;  // bytes moved for each parameter: four numbers read, three written
 
-// Of a step, whose head reads the first tokens: relative tables are projected in each.
+// The work of a step, whose head reads the first tokens: relative tables are projected in each.
 struct StepWork {
   double linear = 0;
   double attention = 0;
@@ -43,12 +43,12 @@ class TrainingBench {
   TrainingBench(const BenchVerb& options, size_t threads)
       : options_(options),
         precision_(cli::precision_of(options.dtype)),
-        place_({.threads = threads, .kernels = options.kernels, .precision = precision_}),
-        machine_(cli::measure_machine(place_.compute.kernels, place_.pool)),
-        timer_(cli::model_path(options.model.name), place_) {}
+        workplace_({.threads = threads, .kernels = options.kernels, .precision = precision_}),
+        machine_(cli::measure_machine(workplace_.compute.kernels, workplace_.pool)),
+        timer_(cli::model_path(options.model.name), workplace_) {}
 
   JsonObject machine_figure() const {
-    return cli::machine_figure(machine_, place_.compute.kernels, options_.kernels, precision_);
+    return cli::machine_figure(machine_, workplace_.compute.kernels, options_.kernels, precision_);
   }
 
   // `what` and `seq`: as bench/peers.py names them.
@@ -57,7 +57,7 @@ class TrainingBench {
     std::vector<double> limits;
     const std::function<void()> work = [&] { steps.push_back(timer_.step(lengths)); };
     cli::measure(options_.min_time, kLeastRuns, {&work, 1}, [&](size_t, double seconds) {
-      const cli::Machine now = cli::at_this_moment(machine_, place_.compute.kernels, place_.pool, precision_);
+      const cli::Machine now = cli::at_this_moment(machine_, workplace_.compute.kernels, workplace_.pool, precision_);
       limits.push_back(limit_seconds(now, lengths) / seconds);
     });
     const StepSeconds& best = *std::ranges::min_element(steps, {}, &StepSeconds::all);
@@ -79,7 +79,7 @@ class TrainingBench {
     return figure;
   }
 
-  // Of one step, thread time divided by threads; what is not an operation of the kernels is "other".
+  // Reports one step's thread time divided by threads; what is not an operation of the kernels is "other".
   void operations(const std::vector<int32_t>& lengths, cli::FigureReport& report) {
     start_profile();
     double whole = 0;
@@ -154,7 +154,7 @@ class TrainingBench {
 
   const BenchVerb& options_;
   Precision precision_;
-  Workplace place_;
+  Workplace workplace_;
   cli::Machine machine_;
   StepTimer timer_;
 };

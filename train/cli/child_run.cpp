@@ -69,11 +69,11 @@ class Listener {
 // Until the child has closed the pipe.
 void listen(int heard, pid_t child, Listener& listener) {
   char part[4096];
-  bool is_told = false;
+  bool is_signalled = false;
   while (true) {
-    if (cli::interrupted() != 0 && !is_told) {
+    if (cli::interrupted() != 0 && !is_signalled) {
       ::kill(child, SIGTERM);
-      is_told = true;
+      is_signalled = true;
     }
     const ssize_t count = ::read(heard, part, sizeof part);
     if (count == 0) return;
@@ -92,7 +92,7 @@ RunEnd run_child(const std::vector<std::string>& words, const std::string& log_p
   const ChildProcess child = start_child([&](int pipe) { become(words, pipe); });
   try {
     listen(child.heard, child.id, listener);
-  } catch (...) {  // what it prints has no place: the run ends as on a signal
+  } catch (...) {  // its output cannot be written: the run ends as on a signal
     ::kill(child.id, SIGTERM);
     ::close(child.heard);
     await_child(child.id);

@@ -6,8 +6,8 @@
 
 namespace deberta::train {
 
-// Tells on_note after the first step, once, which operations no fast kernel computes in this model's shape. `kernels`:
-// those of the run, a name.
+// Reports to on_note after the first step, once, which operations no fast kernel computes in this model's shape.
+// `kernels`: the name of the run's kernels.
 RunHooks with_fallback_note(RunHooks hooks, const std::string& kernels);
 
 }  // namespace deberta::train

@@ -45,7 +45,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-constexpr size_t kMaxTokens = 256;    // of a task without a published length
+constexpr size_t kMaxTokens = 256;    // length for a task without a published one
 constexpr size_t kSpecialTokens = 2;  // [CLS] and [SEP]
 
 const TaskRow& task_of(const FinetuneVerb& options) {
@@ -130,7 +130,7 @@ void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.run.options["learning-rate"] = rate;
 }
 
-// The recipe's numbers, where no others are given.
+// Sets the recipe's numbers where the options set none.
 void set_hyper_parameters(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.epochs = options.num_train_epochs.value;
   settings.samples_per_step = options.batch_size.value;
@@ -172,7 +172,7 @@ std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
 // The task's files with labels of words are learned as they are answered, in windows; other texts where that is asked.
 void set_windows(const FinetuneVerb& options, TaskFiles& files) {
   const TaskLoss loss = loss_of(*files.task);
-  const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // of a length that the task says
+  const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // the task sets the length
   const TruncateChoice chosen = options.truncate.value;
   const bool is_window = chosen == TruncateChoice::kWindow;
   const auto refuse = [&](const char* expected) {
@@ -246,7 +246,7 @@ void set_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
   settings.files.training.input.weight_field = options.weight_field;
 }
 
-FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) {
+FinetuneSettings settings_of(const Options& requested, const FinetuneVerb& options) {
   check_given(options);
   FinetuneSettings settings;
   TaskFiles& files = settings.files;
@@ -259,7 +259,7 @@ FinetuneSettings settings_of(const Options& given, const FinetuneVerb& options) 
   settings.run = run_settings(options.run, options.optimizer);
   settings.run.output = folder_of_run(options);
   settings.workplace = workplace_settings(options.run, settings.run.output);
-  describe_run(given, settings.workplace, settings.run);
+  describe_run(requested, settings.workplace, settings.run);
   files.training.input = input_of(options, options.train_file, options.labels_file);
   files.training.max_examples = options.max_train_samples;
   files.bad_rows = options.on_bad_row;
@@ -346,28 +346,28 @@ void tell_folds(const std::string& folder, size_t folds) {
 
 int run_finetune(const Options& options) {
   cli::watch_signal(SIGUSR1);
-  const FinetuneVerb given(options);
-  FinetuneSettings settings = settings_of(options, given);
-  Reporter reporter(given.run.progress, {"examples"});
-  const RunHooks hooks = with_fallback_note(hooks_of(reporter), given.run.kernels);
-  say_precision(given.run, settings.workplace, hooks);
-  if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
-  if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
-  if (!choose_accumulation(given.run, settings.run, settings.accumulation, hooks,
+  const FinetuneVerb requested(options);
+  FinetuneSettings settings = settings_of(options, requested);
+  Reporter reporter(requested.run.progress, {"examples"});
+  const RunHooks hooks = with_fallback_note(hooks_of(reporter), requested.run.kernels);
+  say_precision(requested.run, settings.workplace, hooks);
+  if (requested.run.dry_run) return show_dry_run(settings, hooks, reporter);
+  if (requested.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
+  if (!choose_accumulation(requested.run, settings.run, settings.accumulation, hooks,
                            [&] { return find_accumulation(settings, hooks); })) {
     return cli::interrupted();
   }
-  const std::optional<Fold> fold = fold_of(given);
+  const std::optional<Fold> fold = fold_of(requested);
   if (fold) {
-    check_same_folds(given.run.output_dir, fold->number, fold->of, settings.run.options);
-    std::error_code failed;  // which the run says
-    std::filesystem::create_directory(given.run.output_dir, failed);
+    check_same_folds(requested.run.output_dir, fold->number, fold->of, settings.run.options);
+    std::error_code failed;  // the run reports it
+    std::filesystem::create_directory(requested.run.output_dir, failed);
   }
   const RunResult result = finetune(settings, hooks);
   reporter.end_phase();
   report(settings.run, result);
   if (!result.is_finished) return cli::interrupted();
-  if (fold) tell_folds(given.run.output_dir, fold->of);
+  if (fold) tell_folds(requested.run.output_dir, fold->of);
   return 0;
 }
 

@@ -5,17 +5,17 @@
 
 namespace deberta::train {
 
-inline AdamOptions adam_options(const OptimizerSettings& given) {
-  return {.beta1 = given.adam_beta1,
-          .beta2 = given.adam_beta2,
-          .epsilon = given.adam_epsilon,
-          .weight_decay = given.weight_decay,
-          .has_bias_correction = given.optimizer == OptimizerChoice::kAdamW};
+inline AdamOptions adam_options(const OptimizerSettings& requested) {
+  return {.beta1 = requested.adam_beta1,
+          .beta2 = requested.adam_beta2,
+          .epsilon = requested.adam_epsilon,
+          .weight_decay = requested.weight_decay,
+          .has_bias_correction = requested.optimizer == OptimizerChoice::kAdamW};
 }
 
-// With what else a run says of its optimiser.
-inline OptimizerOptions optimizer_options(const OptimizerSettings& given, const RunOptions& run) {
-  OptimizerOptions options{.adam = adam_options(given), .loss_scale = run.loss_scale};
+// The same, with the run's own settings of its optimiser.
+inline OptimizerOptions optimizer_options(const OptimizerSettings& requested, const RunOptions& run) {
+  OptimizerOptions options{.adam = adam_options(requested), .loss_scale = run.loss_scale};
   options.adam.average_decay = run.ema_decay;
   return options;
 }

@@ -12,7 +12,7 @@
 namespace deberta::train {
 
 struct Fold {
-  size_t number = 1, of = 1;  // from 1
+  size_t number = 1, of = 1;  // number counts from 1
 };
 std::optional<Fold> fold_of(const FinetuneVerb& options);
 

@@ -160,18 +160,18 @@ void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
   for (const Setting<int64_t>* setting : {&options.generator_layers, &options.generator_warmup})
     check_objective(setting->is_given(), *setting->row, objective);
   check_objective(options.generator_init.is_given(), *options.generator_init.row, objective);
-  const ReplacedTokenOptions& given = options.replaced_tokens;
+  const ReplacedTokenOptions& requested = options.replaced_tokens;
   PairSettings& pair = settings.pair;
-  pair.options = pair_options(given);
-  pair.discriminator_rate = given.discriminator_rate.value;
+  pair.options = pair_options(requested);
+  pair.discriminator_rate = requested.discriminator_rate.value;
   pair.steps_of_generator_alone = options.generator_warmup.value;
   pair.generator_layers = options.generator_layers.value;
-  if (given.generator_model.value.empty()) {
+  if (requested.generator_model.value.empty()) {
     pair.is_generator_copied = options.generator_init.value == GeneratorInitChoice::kDiscriminator ||
                                (options.generator_init.value == GeneratorInitChoice::kAuto &&
                                 objective == Objective::kReplaced && !options.model.empty());
   } else {
-    pair.generator_folder = model_or_generator_path(given.generator_model.value);
+    pair.generator_folder = model_or_generator_path(requested.generator_model.value);
     if (options.generator_init.is_given() || options.generator_layers.is_given())
       throw Error(ErrorCode::kUsage, "--generator-model",
                   "expected no --generator-init and no --generator-layers: the folder says both");
@@ -226,15 +226,16 @@ std::string describe(const std::vector<CorpusPart>& parts, const std::vector<Cor
 }
 
 // The masks of the first step beside those that are asked for.
-std::string describe_masks(const BatchDescription& first, const MaskOptions& asked) {
+std::string describe_masks(const BatchDescription& first, const MaskOptions& requested) {
   const auto share = [](size_t count, size_t of) {
     return of == 0 ? 0 : static_cast<double>(count) / static_cast<double>(of);
   };
   const size_t all = first.predictions;
-  return "predicted tokens\t" + percent(share(all, first.tokens)) + "; asked " + percent(asked.rate) +
+  return "predicted tokens\t" + percent(share(all, first.tokens)) + "; asked " + percent(requested.rate) +
          "\nof them\t[MASK] " + percent(share(first.masked, all)) + ", kept " + percent(share(first.kept, all)) +
-         ", random " + percent(share(first.replaced, all)) + "; asked " + percent(asked.mask_share) + ", " +
-         percent(asked.keep_share) + ", " + percent(std::max(0.0, 1 - asked.mask_share - asked.keep_share)) + "\n";
+         ", random " + percent(share(first.replaced, all)) + "; asked " + percent(requested.mask_share) + ", " +
+         percent(requested.keep_share) + ", " +
+         percent(std::max(0.0, 1 - requested.mask_share - requested.keep_share)) + "\n";
 }
 
 int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Reporter& reporter) {
@@ -262,15 +263,15 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
 
 int run_pretrain(const Options& options) {
   cli::watch_signal(SIGUSR1);
-  const PretrainVerb given(options);
-  PretrainSettings settings = settings_of(given);
+  const PretrainVerb requested(options);
+  PretrainSettings settings = settings_of(requested);
   describe_run(options, settings.workplace, settings.run);
-  Reporter reporter(given.run.progress, {"MB", 1000000});
-  const RunHooks hooks = with_fallback_note(hooks_of(reporter), given.run.kernels);
-  say_precision(given.run, settings.workplace, hooks);
-  if (given.run.dry_run) return show_dry_run(settings, hooks, reporter);
-  if (given.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
-  if (!choose_accumulation(given.run, settings.run, settings.batches.accumulation, hooks,
+  Reporter reporter(requested.run.progress, {"MB", 1000000});
+  const RunHooks hooks = with_fallback_note(hooks_of(reporter), requested.run.kernels);
+  say_precision(requested.run, settings.workplace, hooks);
+  if (requested.run.dry_run) return show_dry_run(settings, hooks, reporter);
+  if (requested.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
+  if (!choose_accumulation(requested.run, settings.run, settings.batches.accumulation, hooks,
                            [&] { return find_accumulation(settings, hooks); })) {
     return cli::interrupted();
   }

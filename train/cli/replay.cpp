@@ -39,42 +39,44 @@ std::optional<TaskLoss> task_loss_of(TaskLossChoice choice) {
 }  // namespace
 
 int run_replay(const Options& options) {
-  const ReplayVerb given(options);
-  for (const auto& [option, value] : {std::pair{"--batches", &given.batches}, std::pair{"--output", &given.output}}) {
+  const ReplayVerb requested(options);
+  for (const auto& [option, value] :
+       {std::pair{"--batches", &requested.batches}, std::pair{"--output", &requested.output}}) {
     if (value->empty()) throw Error(ErrorCode::kUsage, option, "expected a safetensors file, got none");
   }
-  const OptimizerSettings& optimizer = given.optimizer;
-  const ReplacedTokenOptions& replaced = given.replaced_tokens;
-  check_replaced_tokens(replaced, objective_of(given.objective));
+  const OptimizerSettings& optimizer = requested.optimizer;
+  const ReplacedTokenOptions& replaced = requested.replaced_tokens;
+  check_replaced_tokens(replaced, objective_of(requested.objective));
   const std::string& generator = replaced.generator_model.value;
-  if (given.adversarial.adversarial != AdversarialChoice::kNone && given.task_loss == TaskLossChoice::kNone)
+  if (requested.adversarial.adversarial != AdversarialChoice::kNone && requested.task_loss == TaskLossChoice::kNone)
     throw Error(ErrorCode::kUsage, "--adversarial", "expected --task-loss, whose answers are compared");
-  const std::string teacher = teacher_folder(given.teacher);
-  if (!teacher.empty() && given.task_loss == TaskLossChoice::kNone)
+  const std::string teacher = teacher_folder(requested.teacher);
+  if (!teacher.empty() && requested.task_loss == TaskLossChoice::kNone)
     throw Error(ErrorCode::kUsage, "--teacher", "expected --task-loss, whose answers are compared");
-  if (!teacher.empty() && given.adversarial.adversarial != AdversarialChoice::kNone)
+  if (!teacher.empty() && requested.adversarial.adversarial != AdversarialChoice::kNone)
     throw Error(ErrorCode::kUsage, "--teacher", "expected this or --adversarial, got both");
   const ReplaySettings settings{
-      .model_folder = cli::model_path(given.model),
-      .batches = given.batches,
-      .output = given.output,
-      .objective = objective_of(given.objective),
+      .model_folder = cli::model_path(requested.model),
+      .batches = requested.batches,
+      .output = requested.output,
+      .objective = objective_of(requested.objective),
       .pair = pair_options(replaced),
       .discriminator_rate = replaced.discriminator_rate.value,
       .generator_folder = generator.empty() ? "" : cli::model_path(generator),
-      .task = task_loss_of(given.task_loss),
-      .adversarial = adversarial_options(given.adversarial),
+      .task = task_loss_of(requested.task_loss),
+      .adversarial = adversarial_options(requested.adversarial),
       .teacher_folder = teacher,
-      .distillation = {given.teacher.weight.value, given.teacher.temperature.value},
-      .decoder_passes = given.decoder_passes.value,
+      .distillation = {requested.teacher.weight.value, requested.teacher.temperature.value},
+      .decoder_passes = requested.decoder_passes.value,
       .optimizer = {.adam = adam_options(optimizer)},
       .learning_rate = *optimizer.learning_rate.value,
       .max_norm = optimizer.max_grad_norm,
-      .workplace = {.threads = given.threads, .kernels = given.kernels, .precision = cli::precision_of(given.dtype)}};
+      .workplace = {
+          .threads = requested.threads, .kernels = requested.kernels, .precision = cli::precision_of(requested.dtype)}};
   const RunHooks hooks{.stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
   const int64_t steps = replay(settings, hooks);
   if (cli::interrupted() != 0) return cli::interrupted();
-  cli::note(std::to_string(steps) + " steps: losses, gradients and weights are in " + given.output);
+  cli::note(std::to_string(steps) + " steps: losses, gradients and weights are in " + requested.output);
   return 0;
 }
 

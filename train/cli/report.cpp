@@ -9,9 +9,9 @@
 namespace deberta::train {
 
 int run_report(const Options& options) {
-  const ReportVerb given(options);
-  if (given.arguments.empty()) throw Error(ErrorCode::kUsage, "report", "expected the folder of a run, got none");
-  const std::string& folder = given.arguments.front();
+  const ReportVerb requested(options);
+  if (requested.arguments.empty()) throw Error(ErrorCode::kUsage, "report", "expected the folder of a run, got none");
+  const std::string& folder = requested.arguments.front();
   const WrittenReports written = rebuild_reports(folder);
   for (const std::string& text : written.notes) cli::note(text);
   std::string names;

@@ -79,7 +79,7 @@ std::string public_name(const std::string& text) {
   return path.filename().string();
 }
 
-// What the reports say of data and origin. Files and folders are named without the folders that they are in.
+// Data and origin as the reports show them. Files and folders are named without the folders that they are in.
 Details details_of_run(const Options& options) {
   Details details{{"verb", options.verb()}, {"version", std::string(version())}};
   for (const OptionRow* row : options_of(options.verb())) {
@@ -145,10 +145,10 @@ bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& ac
   return true;
 }
 
-std::vector<std::string> added_tokens(const std::vector<std::string>& given) {
+std::vector<std::string> added_tokens(const std::vector<std::string>& requested) {
   constexpr std::string_view kNames = "nt\\", kMeanings = "\n\t\\";
   std::vector<std::string> tokens;
-  for (const std::string& text : given) {
+  for (const std::string& text : requested) {
     std::string token;
     for (size_t i = 0; i < text.size(); ++i) {
       if (text[i] != '\\') {

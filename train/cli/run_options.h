@@ -20,13 +20,13 @@ void describe_run(const Options& options, const WorkplaceSettings& workplace, Ru
 // All but `best`, `options` and `details`.
 RunSettings run_settings(const RunOptions& options, const OptimizerSettings& optimizer);
 
-// Sets `accumulation` to what memory has room for, as `find` finds it, if that is asked for; the run's options say what
-// it is, and a run that goes on keeps it. False: stopped.
+// If that is requested, sets `accumulation` to what memory has room for, as `find` finds it; the run's options record
+// it, and a run that goes on keeps it. False: stopped.
 bool choose_accumulation(const RunOptions& options, RunSettings& run, size_t& accumulation, const RunHooks& hooks,
                          const std::function<std::optional<size_t>()>& find);
 
 // --add-tokens, in which \n and \t stand for a line break and a tab. Throws kUsage.
-std::vector<std::string> added_tokens(const std::vector<std::string>& given);
+std::vector<std::string> added_tokens(const std::vector<std::string>& requested);
 
 // Where --dtype auto took bf16.
 void say_precision(const RunOptions& options, const WorkplaceSettings& workplace, const RunHooks& hooks);

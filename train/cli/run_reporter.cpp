@@ -22,7 +22,7 @@ StopRequest stop_request() {
   return cli::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
 }
 
-// Less than a tenth of what there is to learn. Nothing is said of runs too short for that.
+// Less than a tenth of what there is to learn. Runs too short to tell are not reported.
 bool hardly_learned(const RunResult& result) {
   constexpr int64_t kFewSteps = 20;
   if (!result.last_loss || !result.guess_loss || result.steps < kFewSteps) return false;

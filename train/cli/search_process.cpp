@@ -21,8 +21,8 @@ constexpr int64_t kFailed = -2;
 [[noreturn]] void answer(const Find& find, int answers) {
   int64_t number = kFailed;
   try {
-    const std::optional<size_t> found = find();
-    number = found ? static_cast<int64_t>(*found) : kStopped;
+    const std::optional<size_t> accumulation = find();
+    number = accumulation ? static_cast<int64_t>(*accumulation) : kStopped;
   } catch (const cli::Interrupted&) {
     number = kStopped;
   } catch (const std::exception&) {
@@ -45,16 +45,16 @@ std::optional<int64_t> read_answer(int answers, pid_t child) {
 
 std::optional<size_t> find_in_child(const Find& find) {
   const ChildProcess child = start_child([&](int pipe) { answer(find, pipe); });
-  const std::optional<int64_t> found = read_answer(child.heard, child.id);
+  const std::optional<int64_t> reply = read_answer(child.heard, child.id);
   ::close(child.heard);
   await_child(child.id);
   if (cli::interrupted() != 0) return std::nullopt;
-  if (!found) {
+  if (!reply) {
     throw Error(ErrorCode::kOutOfMemory, "batch size",
                 "expected room for the step that was tried, but its process was ended from outside");
   }
-  if (*found == kFailed) return find();
-  return *found == kStopped ? std::nullopt : std::optional(static_cast<size_t>(*found));
+  if (*reply == kFailed) return find();
+  return *reply == kStopped ? std::nullopt : std::optional(static_cast<size_t>(*reply));
 }
 
 }  // namespace deberta::train

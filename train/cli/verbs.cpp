@@ -1,4 +1,4 @@
-// Calls the function of a verb, and shortens what LibTorch says when memory runs out.
+// Calls the function of a verb, and shortens LibTorch's message when memory runs out.
 #include "train/cli/verbs.h"
 
 #include <c10/util/Exception.h>

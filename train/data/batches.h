@@ -12,7 +12,7 @@
 
 namespace deberta::train {
 
-constexpr size_t kFewestPieces = 3;  // of a sequence that a sample is cut into, but for a rest
+constexpr size_t kFewestPieces = 3;  // in a sequence that a sample is cut into; the last one may have fewer
 
 // What is predicted. kNext: the piece that follows, at every row but the last of a sequence.
 enum class Prediction : uint8_t { kMasked, kNext };
@@ -20,12 +20,12 @@ enum class Prediction : uint8_t { kMasked, kNext };
 struct BatchOptions {
   uint64_t seed = 1234;
   size_t tokens_per_step = 16384;
-  size_t micro_batch_tokens = 16384;  // of a micro-batch at most, but at least one sample
+  size_t micro_batch_tokens = 16384;  // tokens of a micro-batch at most, but at least one sample
   std::vector<LengthStage> stages = {{}};
   Prediction prediction = Prediction::kMasked;
   MaskOptions masks = {};
-  // Of the samples: cut into sequences of at most n pieces, n drawn from kFewestPieces to the length of the stage,
-  // evenly in log n. A sample keeps its pieces, and has more [CLS] and [SEP].
+  // The share of the samples that are cut into sequences of at most n pieces, with n drawn from kFewestPieces to the
+  // length of the stage, evenly in log n. A sample keeps its pieces, and has more [CLS] and [SEP].
   double short_share = 0;
   double source_exponent = 1;
 };
@@ -40,11 +40,11 @@ class Batches {
 
   const StepPlan& plan() const { return plan_; }
   const Sources& sources() const { return sources_; }
-  // Of a step: samples plan().at(step).first + index.
+  // The origin of sample plan().at(step).first + index, number `index` of a step.
   SampleOrigin origin(uint64_t step, size_t index);
 
  private:
-  // Of a sample, the pieces of its sequences at most.
+  // The most pieces that a sequence of the sample may have.
   size_t most_pieces(uint64_t sample, size_t max_tokens) const;
   void append_sample(uint64_t step, size_t index, TrainBatch& batch);
   void predict(std::span<int32_t> ids, int32_t begin, SequenceNumber number, TrainBatch& batch) const;

@@ -10,7 +10,7 @@
 
 namespace deberta::train {
 
-// Of all that a model sees of an example: its texts, marked words, choices.
+// Hashes all that a model sees of an example: its texts, marked words, choices.
 size_t hash_of_texts(const TaskRow& task, const Example& example);
 
 // A sentence each: empty texts, bytes that are not UTF-8, one text with two labels, the share of the largest class.

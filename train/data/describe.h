@@ -25,19 +25,19 @@ struct BatchDescription {
   size_t shortest = 0;  // sequence, in tokens
   size_t longest = 0;
   size_t predictions = 0;
-  size_t masked = 0;                     // of the predictions: [MASK] is read
+  size_t masked = 0;                     // predictions where [MASK] is read
   size_t kept = 0;                       // the label itself
   size_t replaced = 0;                   // another piece
   size_t unknown = 0;                    // tokens of the texts, before masking, that are [UNK]
-  size_t spelled = 0;                    // that are byte pieces: text without a piece of its own
+  size_t spelled = 0;                    // byte pieces: text without a piece of its own
   std::vector<DescribedSequence> first;  // the first sequences
 
   double unknown_share() const { return tokens == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(tokens); }
   double spelled_share() const { return tokens == 0 ? 0 : static_cast<double>(spelled) / static_cast<double>(tokens); }
 };
 
-// At most `most_sequences` are shown; all are counted. `has_next_labels`: labels are the pieces that follow, and say
-// nothing about what is read in their row.
+// At most `most_sequences` are shown; all are counted. `has_next_labels`: labels are the pieces that follow, and are
+// unrelated to the token of their own row.
 BatchDescription describe(const std::vector<TrainBatch>& batches, const Tokenizer& tokenizer, size_t most_sequences,
                           bool has_next_labels = false);
 

@@ -49,7 +49,7 @@ double mentions_loss(const TaskSamples& samples) {
   return entropy({right, wrong});
 }
 
-// Of documents that a step may draw, all with the same score: what the loss is a mean over, and its sum.
+// The loss of documents that a step may draw, all with the same score: its sum, and the count that the mean divides by.
 struct Guess {
   double sum = 0, count = 0, relevance = 0;
 };
@@ -87,7 +87,7 @@ double queries_loss(const TaskSamples& samples) {
   return guess.sum / guess.count;
 }
 
-// Of choices their number, else the tokens of the sequence.
+// Counts the choices of a question, else the tokens of the sequence.
 double even_loss(const TaskSamples& samples) {
   double sum = 0;
   for (const TaskSample& sample : samples.samples)

@@ -12,7 +12,8 @@ namespace deberta::train {
 // and classes and smoothing. Requires samples.
 double guess_loss(const TaskSamples& samples);
 
-// Of how many samples each class is, of kTokens of how many words, by number; a share of a sample counts as a part.
+// The number of samples of each class, in order of class number, for kTokens the number of words; a share of a sample
+// counts as a part.
 std::vector<double> count_classes(const TaskSamples& samples);
 
 }  // namespace deberta::train

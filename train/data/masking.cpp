@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kOne = 4294967296.0;  // 2^32
 
-PhiloxCounter bits_at(uint64_t key, uint32_t place, SequenceNumber number) {
-  return philox({place, number.part, static_cast<uint32_t>(number.sample), static_cast<uint32_t>(number.sample >> 32)},
+PhiloxCounter bits_at(uint64_t key, uint32_t index, SequenceNumber number) {
+  return philox({index, number.part, static_cast<uint32_t>(number.sample), static_cast<uint32_t>(number.sample >> 32)},
                 {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
 }
 
@@ -34,7 +34,7 @@ class Draws {
 
   uint32_t next() {
     if (used_ == bits_.size()) {
-      bits_ = bits_at(key_, place_++, number_);
+      bits_ = bits_at(key_, index_++, number_);
       used_ = 0;
     }
     return bits_[used_++];
@@ -57,7 +57,7 @@ class Draws {
   SequenceNumber number_;
   PhiloxCounter bits_{};
   size_t used_ = 4;
-  uint32_t place_ = 0;
+  uint32_t index_ = 0;
 };
 
 [[noreturn]] void refuse(std::string argument, std::string expected, double got) {
@@ -100,7 +100,7 @@ std::vector<std::vector<size_t>> Masker::units_of(std::span<const int32_t> ids) 
   return units;
 }
 
-// Half to even, as Python rounds: 10 tokens give 2, 30 give 4.
+// Half to even, as Python rounds: 2 of 10 tokens, 4 of 30.
 size_t Masker::quota(size_t tokens) const {
   const auto share = static_cast<size_t>(std::nearbyint(static_cast<double>(tokens) * options_.rate));
   return std::min(options_.max_predictions, std::max<size_t>(1, share));

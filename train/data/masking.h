@@ -1,4 +1,4 @@
-// Which positions of a sequence are predicted, and what stands in their place: the n-gram masking of
+// Which positions of a sequence are predicted, and what replaces their pieces: the n-gram masking of
 // model.md#masked-words. A pure function of the seed, the number of the sample in the whole run, and the sequence.
 #pragma once
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace deberta::train {
 
 struct MaskOptions {
-  double rate = 0.15;           // of the tokens of a sequence, [CLS] and [SEP] included
-  size_t max_predictions = 80;  // of a sequence; the last word may exceed it
+  double rate = 0.15;           // share of the tokens of a sequence, [CLS] and [SEP] included
+  size_t max_predictions = 80;  // in a sequence; the last word may exceed it
   size_t max_gram = 3;          // words masked in a row; 1: pieces instead of words
-  double mask_share = 0.8;      // of the predicted pieces: becomes [MASK]
+  double mask_share = 0.8;      // share of the predicted pieces that become [MASK]
   double keep_share = 0.1;      // stays; the rest becomes any piece of the vocabulary, special ones too
   // Without it the quota is used up from the left, so that the last tenth of a full sequence is never predicted.
   bool has_uniform_tail = false;
@@ -35,7 +35,7 @@ void check_mask_options(const MaskOptions& options);
 // before.
 struct SequenceNumber {
   uint64_t sample = 0;
-  uint32_t part = 0;  // of a sample that is cut at document borders
+  uint32_t part = 0;  // the number of a part of a sample that is cut at document borders
 };
 
 // What is to be predicted: positions, ascending, and the ids that were there.

@@ -26,17 +26,17 @@ void Prefetch::run() {
       changed_.wait(lock, [&] { return is_stopping_ || ready_.size() < depth_; });
       if (is_stopping_) return;
     }
-    std::vector<TrainBatch> made;
+    std::vector<TrainBatch> batches;
     std::exception_ptr problem;
     try {
-      made = make_(step);
+      batches = make_(step);
     } catch (...) {
       problem = std::current_exception();
     }
     {
       const std::lock_guard lock(mutex_);
       problem_ = problem;
-      if (!problem) ready_.push_back(std::move(made));
+      if (!problem) ready_.push_back(std::move(batches));
     }
     changed_.notify_all();
     if (problem) return;
@@ -46,19 +46,19 @@ void Prefetch::run() {
 std::optional<std::vector<TrainBatch>> Prefetch::next() {
   if (next_step_ >= end_step_) return std::nullopt;
   if (depth_ == 0) {
-    std::vector<TrainBatch> made = make_(next_step_);
+    std::vector<TrainBatch> batches = make_(next_step_);
     ++next_step_;
-    return made;
+    return batches;
   }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !ready_.empty() || problem_; });
   if (ready_.empty()) std::rethrow_exception(problem_);
-  std::vector<TrainBatch> made = std::move(ready_.front());
+  std::vector<TrainBatch> batches = std::move(ready_.front());
   ready_.pop_front();
   ++next_step_;
   lock.unlock();
   changed_.notify_all();
-  return made;
+  return batches;
 }
 
 }  // namespace deberta::train

@@ -17,8 +17,8 @@ namespace deberta::train {
 
 class Prefetch {
  public:
-  // make(step) gives the micro-batches of a step; it is called for each step from first_step to end_step - 1, in order,
-  // by one thread at a time. At most `depth` steps wait to be taken; 0: no thread, next() makes them.
+  // make(step) returns the micro-batches of a step; it is called for each step from first_step to end_step - 1, in
+  // order, by one thread at a time. At most `depth` steps wait to be taken; 0: no thread, next() makes them.
   using Make = std::function<std::vector<TrainBatch>(uint64_t step)>;
   Prefetch(Make make, uint64_t first_step, uint64_t end_step, size_t depth = 4);
   // Stops after the step being made.
@@ -26,7 +26,7 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  // Of the next step; nothing after the last. Rethrows what `make` threw, in the place of that step and from then on.
+  // The batches of the next step; nothing after the last. Rethrows what `make` threw, at that step and from then on.
   std::optional<std::vector<TrainBatch>> next();
 
  private:
@@ -35,7 +35,7 @@ class Prefetch {
   Make make_;
   uint64_t end_step_;
   size_t depth_;
-  uint64_t next_step_;  // to be given
+  uint64_t next_step_;  // the step that next() returns
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::vector<TrainBatch>> ready_;

@@ -10,7 +10,7 @@
 namespace deberta::train {
 
 // A query that teaches no order (without two documents of different relevance; of listwise without a relevant one; of
-// pointwise none) is counted and left out. Throws kInput, without its place, for labels that the loss does not learn.
+// pointwise none) is counted and left out. Throws kInput, without a location, for labels that the loss does not learn.
 void add_query(const SampleSource& source, const Example& example, TaskSamples& samples);
 
 // Numbers of at most `most` documents, ascending: relevant ones first, then others, each drawn from the key, the epoch

@@ -25,7 +25,7 @@ void Runs::append_separated(uint64_t first, size_t count, std::vector<int32_t>& 
     left -= half;
   }
   while (count > 0) {
-    const uint64_t end = file_->document_start(document + 1) + document;  // of its tokens; a separator follows
+    const uint64_t end = file_->document_start(document + 1) + document;  // after its tokens; a separator follows
     const auto part = static_cast<size_t>(std::min<uint64_t>(count, end - first));
     append_pieces(first - document, part, ids);
     first += part;
@@ -66,7 +66,7 @@ void Runs::append(uint64_t run, size_t max_tokens, std::vector<int32_t>& ids, st
 
 void cut_sequences(size_t most_pieces, size_t first, std::vector<int32_t>& ids, std::vector<int32_t>& starts) {
   const std::vector<int32_t> whole(ids.begin() + starts[first], ids.end());
-  std::vector<size_t> ends;  // in `whole`
+  std::vector<size_t> ends;  // offsets in `whole`
   for (size_t i = first + 1; i < starts.size(); ++i) ends.push_back(static_cast<size_t>(starts[i] - starts[first]));
   ids.resize(static_cast<size_t>(starts[first]));
   starts.resize(first + 1);

@@ -1,4 +1,4 @@
-// A shuffle without memory: a permutation of [0, samples) that gives any element at once.
+// A shuffle without memory: a permutation of [0, samples) that computes any element directly.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +19,7 @@ class SampleOrder {
     while (half_bits_ < 32 && (uint64_t{1} << (2 * half_bits_)) < samples) ++half_bits_;
   }
 
-  // The sample at place `index` (< samples).
+  // The sample at position `index` (< samples).
   uint64_t operator()(uint64_t index) const {
     do {
       index = walk(index);

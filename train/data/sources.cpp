@@ -66,16 +66,16 @@ void Sources::share_out(double exponent) {
                     fmt::format("corpus {} would get less than one of {} samples", none - shares_.begin() + 1, kBlock));
 }
 
-void Sources::place_block(uint64_t block, size_t stage) {
-  if (block == block_ && stage == stage_ && !places_.empty()) return;
-  places_.resize(kBlock);
+void Sources::draw_block(uint64_t block, size_t stage) {
+  if (block == block_ && stage == stage_ && !draws_.empty()) return;
+  draws_.resize(kBlock);
   const SampleOrder order(kBlock, source_key_, static_cast<uint32_t>(block), static_cast<uint32_t>(stage));
-  std::vector<uint32_t> given(sources_.size());
+  std::vector<uint32_t> counts(sources_.size());
   for (uint32_t i = 0; i < kBlock; ++i) {
-    auto place = static_cast<uint32_t>(order(i));
+    auto position = static_cast<uint32_t>(order(i));
     uint32_t source = 0;
-    for (; place >= shares_[source]; ++source) place -= shares_[source];
-    places_[i] = {source, given[source]++};
+    for (; position >= shares_[source]; ++source) position -= shares_[source];
+    draws_[i] = {source, counts[source]++};
   }
   block_ = block;
   stage_ = stage;
@@ -83,15 +83,15 @@ void Sources::place_block(uint64_t block, size_t stage) {
 
 SampleOrigin Sources::find(uint64_t number_in_stage, size_t stage) {
   const uint64_t block = number_in_stage / kBlock;
-  place_block(block, stage);
-  const Place place = places_[static_cast<size_t>(number_in_stage % kBlock)];
-  const uint64_t rank = block * shares_[place.source] + place.rank;
-  const uint64_t runs = sources_[place.source].runs.count(stages_[stage].max_tokens);
+  draw_block(block, stage);
+  const Draw draw = draws_[static_cast<size_t>(number_in_stage % kBlock)];
+  const uint64_t rank = block * shares_[draw.source] + draw.rank;
+  const uint64_t runs = sources_[draw.source].runs.count(stages_[stage].max_tokens);
   const uint64_t epoch = rank / runs;
   // One order for each source and stage: two stages of the same length do not repeat each other.
-  const auto of_order = static_cast<uint32_t>(place.source << 8 | stage);
+  const auto of_order = static_cast<uint32_t>(draw.source << 8 | stage);
   const SampleOrder order(runs, order_key_, static_cast<uint32_t>(epoch), of_order);
-  return {place.source, epoch, order(rank % runs)};
+  return {draw.source, epoch, order(rank % runs)};
 }
 
 }  // namespace deberta::train

@@ -9,7 +9,7 @@ namespace deberta::train {
 
 struct LengthStage {
   uint64_t first_step = 0;
-  size_t max_tokens = 512;  // of a sequence, [CLS] and [SEP] included
+  size_t max_tokens = 512;  // in a sequence, [CLS] and [SEP] included
 };
 
 // Samples are numbered over the whole run. Step t of stage s takes first to first + count_s - 1:

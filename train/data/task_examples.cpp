@@ -68,7 +68,7 @@ class Examples {
   void add(const Example& example, bool is_held_out) {
     rows_.add(example);
     const TaskGold& gold = rows_.golds().back();
-    // Labels are told at the end, all of them.
+    // Wrong labels are reported at the end, all of them.
     const bool is_bad = gold.error && gold.error->code() != ErrorCode::kTask;
     if (is_bad && !rows_.has_unknown_labels()) return source_.leave_out(*gold.error, samples_);
     samples_.examples += !is_held_out;
@@ -102,7 +102,8 @@ class Examples {
     std::vector<int32_t> numbers(samples_.labels.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     if (rows_.labels().is_open()) numbers = sort_labels(samples_.labels);
-    const bool has_shares = std::ranges::any_of(samples_.samples, [](const auto& one) { return !one.values.empty(); });
+    const bool has_shares =
+        std::ranges::any_of(samples_.samples, [](const auto& sample) { return !sample.values.empty(); });
     for (TaskSample& sample : samples_.samples) {
       if (samples_.loss == TaskLoss::kLabels) spread(sample, numbers);
       if (samples_.loss != TaskLoss::kClass) continue;
@@ -112,7 +113,7 @@ class Examples {
   }
 
  private:
-  // What examples repeat of others, and what says nothing.
+  // Counts texts that repeat others, and empty ones.
   void note_text(const Example& example, const TaskGold& gold, bool is_held_out) {
     if (example.error) return;
     const size_t hash = hash_of_texts(source_.task, example);
@@ -124,7 +125,7 @@ class Examples {
     samples_.contradicted += !is_new && first->second != gold.answer.label;
   }
 
-  // A column that tells rows apart, or measures something, is no label. Few classes are left to the user.
+  // A column that identifies rows, or measures something, is no label. Few classes are left to the user.
   void check_classes() const {
     constexpr size_t kFew = 20;
     const std::vector<std::string>& names = rows_.labels().names();

@@ -68,16 +68,16 @@ std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std
                                       const TaskSamples& samples) {
   const bool has_own = !task.labels.empty() && TaskLabels(task).size() == samples.labels.size();
   const TaskLabels own = has_own ? TaskLabels(task) : TaskLabels(samples.labels);
-  std::vector<int32_t> places(samples.labels.size(), -1);
-  for (size_t c = 0; c < places.size(); ++c) {  // the samples may have been reordered
+  std::vector<int32_t> indices(samples.labels.size(), -1);
+  for (size_t c = 0; c < indices.size(); ++c) {  // the samples may have been reordered
     const std::optional<size_t> label = own.find(samples.labels[c]);
     for (size_t i = 0; i < names.size() && label; ++i) {
-      if (own.find(names[i]) == label) places[c] = static_cast<int32_t>(i);
+      if (own.find(names[i]) == label) indices[c] = static_cast<int32_t>(i);
     }
   }
-  if (names.size() != places.size() || std::ranges::find(places, -1) != places.end())
+  if (names.size() != indices.size() || std::ranges::find(indices, -1) != indices.end())
     throw Error(ErrorCode::kTask, std::string(task.name), "labels: expected those of the samples in another order");
-  return places;
+  return indices;
 }
 
 void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples) {

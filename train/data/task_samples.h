@@ -1,4 +1,4 @@
-// Labelled examples as what is trained on: tokens, and what a head is to say of them. From the files of every task of
+// Labelled examples as training reads them: tokens, and the targets of a head. From the files of every task of
 // the table (metrics/task_table.h), read as `deberta eval` reads them.
 #pragma once
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TaskSequence {
 };
 
 struct TaskMention {
-  std::vector<int32_t> tokens;  // of the sequence
+  std::vector<int32_t> tokens;  // tokens of the sequence
   bool is_right = false;
 };
 
@@ -44,41 +44,41 @@ struct TaskSample {
 // kRanking.
 struct RankingRules {
   RankingLoss loss = RankingLoss::kPairwise;
-  size_t max_documents = 8;  // of a query in a step (ranking_samples.h); 0: all
+  size_t max_documents = 8;  // documents of a query in a step (ranking_samples.h); 0: all
 };
 
 struct TaskSamples {
   TaskLoss loss = TaskLoss::kClass;
   RankingRules ranking = {};
-  bool has_weights = false;  // of rows; else all are 1
+  bool has_weights = false;  // rows have weights; else all are 1
   // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens. kScore:
   // of the scores, where there are several, in the order of their fields.
   std::vector<std::string> labels = {};
   std::vector<TaskSample> samples = {};
   size_t examples = 0;    // read
-  size_t unlabelled = 0;  // of them left out: the file does not say
+  size_t unlabelled = 0;  // examples left out because the file has no label
   size_t bad = 0;         // rows that cannot be read and are left out
-  size_t weightless = 0;  // of the examples those of weight 0, which are left out
+  size_t weightless = 0;  // examples of weight 0, which are left out
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
-  size_t repeated = 0;    // of those held out, whose texts are among the others too; of examples alone
+  size_t repeated = 0;    // held-out examples whose texts are among the others too; counted for examples alone
   size_t cut = 0;         // sequences longer than max_tokens, which lost their ends
   size_t in_windows = 0;  // texts longer than max_tokens, of which each window is a sample
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
   size_t unordered = 0;   // kRanking: queries that are left out, as their loss learns no order from them
-  // Of examples (not of sentences and questions):
-  size_t repaired = 0;                    // with bytes that are not UTF-8
-  size_t empty = 0;                       // with nothing to read
+  // Counted for examples (not for sentences and questions):
+  size_t repaired = 0;                    // texts with bytes that are not UTF-8
+  size_t empty = 0;                       // texts with nothing to read
   size_t contradicted = 0;                // kClass: with the text of an earlier one and another label
   std::unordered_set<size_t> texts = {};  // hashes of the texts that are trained on (data_notes.h)
 };
 
 struct TaskReading {
   ExampleInput input = {};        // the classes are those of all rows, whatever its part is
-  size_t max_tokens = 512;        // of a sequence
-  bool reads_windows = false;     // of longer texts: each window is a sample, else they lose their ends
+  size_t max_tokens = 512;        // in a sequence
+  bool reads_windows = false;     // each window of a longer text is a sample; else such texts lose their ends
   size_t stride = 128;            // tokens that consecutive windows share; also of contexts
-  size_t max_examples = 0;        // of the files' first; 0: all
+  size_t max_examples = 0;        // reads only the first examples of the files; 0: all
   bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text
   RankingRules ranking = {};
 };
@@ -101,11 +101,11 @@ struct ReadingHooks {
 std::vector<int32_t> places_of_labels(const TaskRow& task, const std::vector<std::string>& names,
                                       const TaskSamples& samples);
 
-// Classes in another order: class number n becomes the one that `names` has at its place. The labels are `names`
+// Classes in another order: class number n becomes its index in `names`. The labels are `names`
 // afterwards. Throws as places_of_labels() does.
 void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, TaskSamples& samples);
 
-// The same error of this row, in place of one of several inputs.
+// The same error about this row instead of one of several inputs.
 Error error_of_row(const Error& error, const std::string& where);
 
 // Nothing once stopped. Throws kUsage for a task without labelled files (language models), kInput for a bad row (the

@@ -24,7 +24,7 @@ struct SampleSource {
     rules.stride = reading.stride;
     return rules;
   }
-  // Of a row that cannot be read: throws unless such rows are left out.
+  // Counts a row that cannot be read; throws unless such rows are left out.
   void leave_out(const Error& error, TaskSamples& samples) const;
   bool is_full(const TaskSamples& samples) const {
     return reading.max_examples > 0 && samples.examples >= reading.max_examples;
@@ -43,8 +43,8 @@ TaskSequence to_sequence(const Encoding& encoding);
 // The sequences of a text: its windows, or itself, perhaps cut. Counts texts of either kind.
 WindowedInputs sequences_of(const SampleSource& source, const TextInput& text, TaskSamples& samples);
 
-// Class numbers, given as names are met, become those of `names` sorted: by value if all are numbers, else by bytes,
-// with "O" first. Gives the new number of each old one.
+// Class numbers, assigned as names are met, become those of `names` sorted: by value if all are numbers, else by bytes,
+// with "O" first. Returns the new number of each old one.
 std::vector<int32_t> sort_labels(std::vector<std::string>& names);
 
 }  // namespace deberta::train

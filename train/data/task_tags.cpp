@@ -46,7 +46,7 @@ class Tags {
     }
   }
 
-  // Of a sentence that is held out.
+  // Adds the labels of a sentence that is held out.
   void add_labels(const ConllSentence& sentence) {
     for (size_t token = 0; token < sentence.tokens(); ++token) number_of(sentence.label(token));
   }
@@ -87,7 +87,7 @@ class Tags {
   // Each word is learned in one window, the one that answers for it when the model is used.
   void add_tags(const Text& text, const Encoding& whole, std::vector<Window> windows,
                 std::vector<TaskSample>& samples) {
-    // [CLS] and [SEP] have empty places, which would be those of the first word.
+    // [CLS] and [SEP] have empty offsets, which would be those of the first word.
     const std::vector<Offset> pieces(whole.bytes.begin() + 1, whole.bytes.end() - 1);
     if (windows.empty()) windows.push_back({0, pieces.size()});
     const std::vector<size_t> first = first_pieces(places_of(text.words), pieces);
@@ -101,9 +101,9 @@ class Tags {
   }
 
   int32_t number_of(const std::string& label) {
-    const auto [found, is_new] = numbers_.emplace(label, static_cast<int32_t>(names_.size()));
+    const auto [entry, is_new] = numbers_.emplace(label, static_cast<int32_t>(names_.size()));
     if (is_new) names_.push_back(label);
-    return found->second;
+    return entry->second;
   }
 
   // The task's classes if the files have no others, else those of the files.
@@ -118,8 +118,8 @@ class Tags {
     }
     for (TaskSample& sample : samples_.samples) {
       for (auto& [token, label] : sample.tags) {
-        const auto found = std::ranges::find(samples_.labels, names_[static_cast<size_t>(label)]);
-        label = static_cast<int32_t>(found - samples_.labels.begin());
+        const auto position = std::ranges::find(samples_.labels, names_[static_cast<size_t>(label)]);
+        label = static_cast<int32_t>(position - samples_.labels.begin());
       }
     }
   }

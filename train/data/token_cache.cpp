@@ -27,7 +27,7 @@ namespace {
 
 // A change in how lines become tokens needs another number here.
 constexpr int kTokenisation = 1;
-constexpr size_t kBatchBytes = size_t{1} << 20;  // of text, tokenised together
+constexpr size_t kBatchBytes = size_t{1} << 20;  // bytes of text that are tokenised together
 constexpr size_t kHashedBytes = size_t{1} << 20;
 constexpr std::string_view kTokenizerFiles[] = {"spm.model",
                                                 "spiece.model",
@@ -52,7 +52,7 @@ void add_line(Sha256& hash, std::string_view text) {
   hash.update(to_bytes("\n"));
 }
 
-// Of the bytes as they are stored.
+// Hashes the bytes as they are stored.
 std::string hash_of_file(const MappedFile& file, CacheProgress& progress, const CacheHooks& hooks) {
   Sha256 hash;
   for (Bytes left = file.bytes(); !left.empty();) {
@@ -121,7 +121,7 @@ class FolderLock {
   Descriptor fd_;
 };
 
-// Nothing when there is no such file or it cannot be used; then it says so.
+// Nothing when there is no such file, or when it cannot be used, which is reported.
 std::optional<TokenFile> open_cached(const std::string& path, const TokenKey& key, size_t vocabulary,
                                      const CacheHooks& hooks) {
   if (!is_regular_file(path)) return std::nullopt;
@@ -195,7 +195,7 @@ class Builder {
   Parallel parallel_;
   const CacheHooks& hooks_;
   uint64_t total_bytes_;
-  std::optional<int32_t> line_break_;  // of a tokenizer that has a token for it: each line ends with it
+  std::optional<int32_t> line_break_;  // set when the tokenizer has a token for it: each line ends with it
   std::vector<CorpusReader::Line> lines_;
   std::vector<std::vector<int32_t>> ids_;
 };
@@ -216,7 +216,7 @@ TokenFile find_or_build(const CachedCorpus& corpus, const Tokenizer& tokenizer, 
   std::filesystem::create_directory(corpus.cache_folder, problem);
   const FolderLock lock(corpus.cache_folder, hooks);
   const std::string path = fmt::format("{}/tokens-{}.dbt", corpus.cache_folder, hash.substr(0, 16));
-  if (std::optional<TokenFile> found = open_cached(path, key, tokenizer.size(), hooks)) return std::move(*found);
+  if (std::optional<TokenFile> cached = open_cached(path, key, tokenizer.size(), hooks)) return std::move(*cached);
   write_output_file(path, [&](FileWriter& out) {
     TokenFileWriter writer(out, tokenizer.size(), path);
     Builder(corpus, tokenizer, parallel, hooks, total_bytes).fill(writer);

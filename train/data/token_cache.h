@@ -15,12 +15,12 @@ namespace deberta::train {
 
 struct CacheProgress {
   bool is_tokenizing = false;  // else the files are being hashed
-  uint64_t done_bytes = 0;     // of the files as they are stored
+  uint64_t done_bytes = 0;     // bytes of the files as they are stored
   uint64_t total_bytes = 0;
   uint64_t tokens = 0;
 };
 
-// Called while a cache is looked for and built; polled and told at least for each MiB of text.
+// Called while a cache is looked for and built; polled and informed at least for each MiB of text.
 struct CacheHooks {
   std::function<void(const CacheProgress&)> on_progress = {};
   std::function<bool()> is_stopped = {};

@@ -29,7 +29,7 @@ struct End {
   uint64_t tokens = 0;
   uint64_t documents = 0;
   TokenKey key{};
-  uint32_t checksum = 0;  // of all before it
+  uint32_t checksum = 0;  // checksum of all bytes before it
 };
 static_assert(sizeof(End) == 64);
 

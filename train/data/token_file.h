@@ -50,11 +50,11 @@ class TokenFileWriter {
   FileWriter& out_;
   size_t vocabulary_;
   const std::string& path_;
-  // Starts of documents, until their place in the file is known: a temporary file without a name.
+  // Starts of documents, until their offset in the file is known: a temporary file without a name.
   std::unique_ptr<std::FILE, Close> starts_;
   std::vector<std::byte> buffer_;
   std::vector<uint32_t> checksums_;
-  uint32_t checksum_ = 0;  // of the block being written
+  uint32_t checksum_ = 0;  // checksum of the block being written
   uint64_t written_ = 0;
   uint64_t tokens_ = 0;
   uint64_t documents_ = 0;

@@ -33,7 +33,7 @@ Json task_type_of(const ModelForm& form) {
   return use.peft_task.empty() ? Json() : Json(std::string(use.peft_task));
 }
 
-// Under the names that peft gives them.
+// Tensors under peft's names.
 std::vector<TensorView> adapter_tensors(Model& model) {
   std::vector<TensorView> tensors = lora_views(model);
   for (TensorView& tensor : tensors) tensor.name = "base_model.model.deberta." + tensor.name;

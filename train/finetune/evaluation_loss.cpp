@@ -26,8 +26,8 @@ bool has_own_loss(const TaskRow& task) {
 void number_tags(const std::vector<std::string>& labels, TaskSamples& samples) {
   std::vector<int32_t> numbers;
   for (const std::string& name : samples.labels) {
-    const auto found = std::ranges::find(labels, name);
-    numbers.push_back(found == labels.end() ? -1 : static_cast<int32_t>(found - labels.begin()));
+    const auto position = std::ranges::find(labels, name);
+    numbers.push_back(position == labels.end() ? -1 : static_cast<int32_t>(position - labels.begin()));
   }
   for (TaskSample& sample : samples.samples) {
     for (auto& [token, label] : sample.tags) label = numbers[static_cast<size_t>(label)];
@@ -59,12 +59,12 @@ bool EvaluationLoss::read(const RunHooks& hooks) {
   return true;
 }
 
-std::optional<double> EvaluationLoss::compute(const Model& model, const Workplace& place, const RunHooks& hooks) {
+std::optional<double> EvaluationLoss::compute(const Model& model, const Workplace& workplace, const RunHooks& hooks) {
   if (!has_own_loss(*settings_.task) || settings_.evaluation.files.empty()) return std::nullopt;
   if (!samples_ && !read(hooks)) return std::nullopt;
   const at::NoGradGuard no_gradients;
-  Compute compute = place.compute;
-  compute.store = nullptr;  // of weights that change between evaluations
+  Compute compute = workplace.compute;
+  compute.store = nullptr;  // weights change between evaluations
   double sum = 0;
   int64_t count = 0;
   std::vector<const TaskSample*> pack;

@@ -1,4 +1,4 @@
-// The loss on what is evaluated, where the answers of an evaluation do not give it: for words, spans, choices and
+// The loss on what is evaluated, where the answers of an evaluation do not contain it: for words, spans, choices and
 // mentions. Its labels are read as those of training are, in sequences and windows of the same length.
 #pragma once
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace deberta::train {
 
-// What an evaluation in a run gives: the metrics of the task, the main one first, and last the loss.
+// What an evaluation in a run returns: the metrics of the task, the main one first, and last the loss.
 std::vector<std::string> metrics_of_evaluation(const TaskRow& task);
 
 class EvaluationLoss {
@@ -26,7 +26,7 @@ class EvaluationLoss {
 
   // The mean over all labels that the model has, without dropout, class weights and label smoothing; NaN where there is
   // none. Nothing for other tasks, without files, and once stopped. Throws what reading throws.
-  std::optional<double> compute(const Model& model, const Workplace& place, const RunHooks& hooks);
+  std::optional<double> compute(const Model& model, const Workplace& workplace, const RunHooks& hooks);
 
  private:
   bool read(const RunHooks& hooks);

@@ -74,30 +74,30 @@ TaskModel begin_model(const FinetuneSettings& settings, TaskSamples& samples) {
 }  // namespace
 
 RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   const auto make_learner = [&](const RunHooks& polled) -> std::unique_ptr<Learner> {
     std::optional<TaskSamples> samples = read_training(settings, polled);
     if (!samples) return nullptr;
     if (!check_evaluation(settings.files, settings.start.tokenizer(), *samples, polled)) return nullptr;
     TaskModel first = begin_model(settings, *samples);
     report_beginning(*samples, first, polled);
-    return make_task_learner(settings, std::move(*samples), std::move(first.model), place);
+    return make_task_learner(settings, std::move(*samples), std::move(first.model), workplace);
   };
   return run(settings.run, make_learner, hooks);
 }
 
 std::optional<RateSearch> search_rates(const FinetuneSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   std::optional<TaskSamples> samples = read_training(settings, hooks);
   if (!samples) return std::nullopt;
   Model model = begin_model(settings, *samples).model;
-  const auto learner = make_task_learner(settings, std::move(*samples), std::move(model), place);
+  const auto learner = make_task_learner(settings, std::move(*samples), std::move(model), workplace);
   return search_rates(*learner, {.learning_rate = settings.rates.learning_rate, .max_norm = settings.run.max_norm},
                       hooks);
 }
 
 std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   std::optional<TaskSamples> samples = read_training(settings, hooks);
   if (!samples) return std::nullopt;
   Model model = begin_model(settings, *samples).model;
@@ -109,7 +109,7 @@ std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const 
   FinetuneSettings tried = settings;
   return find_accumulation(settings.samples_per_step, settings.accumulation, [&](size_t accumulation) {
     tried.accumulation = accumulation;
-    return make_task_learner(tried, *samples, model, place);
+    return make_task_learner(tried, *samples, model, workplace);
   });
 }
 

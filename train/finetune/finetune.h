@@ -15,7 +15,7 @@
 
 namespace deberta::train {
 
-// Evaluations come at the end of each epoch unless run.eval_steps says otherwise. Throws what run() and the parts do.
+// Evaluations come at the end of each epoch unless run.eval_steps is set. Throws what run() and the parts do.
 RunResult finetune(const FinetuneSettings& settings, const RunHooks& hooks);
 
 // Steps at many learning rates, of which nothing is kept; nothing once stopped.
@@ -30,9 +30,9 @@ struct FinetuneDryRun {
   int64_t total_steps = 0;
   int64_t parameters = 0;
   TaskSamples samples = {};
-  std::vector<TaskBatch> batches = {};  // of the first step
+  std::vector<TaskBatch> batches = {};  // batches of the first step
   std::vector<std::string> new_layers = {}, new_tensors = {};
-  std::vector<std::string> notes = {};  // of the vocabulary
+  std::vector<std::string> notes = {};  // notes about the vocabulary
 };
 std::optional<FinetuneDryRun> dry_run(const FinetuneSettings& settings, const RunHooks& hooks);  // nothing once stopped
 

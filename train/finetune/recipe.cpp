@@ -31,14 +31,14 @@ double number_of(const std::string& part) {
 
 std::string_view text_of(const TaskRecipe& recipe, std::string_view size) {
   const auto sizes = sized_recipes(recipe);
-  const auto found = std::ranges::find(sizes, size, &SizedRecipe::size);
-  return found == sizes.end() ? std::string_view() : found->text;
+  const auto match = std::ranges::find(sizes, size, &SizedRecipe::size);
+  return match == sizes.end() ? std::string_view() : match->text;
 }
 
 // For large models the published rates, as they are for most tasks; for small ones what was measured
 // (docs/training.md). LoRA's are ten times as high where nothing was measured.
 struct SizedRate {
-  double most_weights;  // in the layers
+  double most_weights;  // weights in the layers
   std::string_view rate, lora_rate;
 };
 constexpr auto kRates = std::to_array<SizedRate>({
@@ -68,8 +68,8 @@ Recipe find_recipe(const TaskRow& task, std::string_view size, bool is_sift) {
 
 std::string_view default_learning_rate(const ModelConfig& config, bool is_lora) {
   const double weights = layer_weights(config);
-  const auto found = std::ranges::find_if(kRates, [&](const SizedRate& row) { return weights <= row.most_weights; });
-  const SizedRate& row = found == kRates.end() ? kRates.back() : *found;
+  const auto match = std::ranges::find_if(kRates, [&](const SizedRate& row) { return weights <= row.most_weights; });
+  const SizedRate& row = match == kRates.end() ? kRates.back() : *match;
   return is_lora ? row.lora_rate : row.rate;
 }
 

@@ -15,7 +15,7 @@ struct Recipe {
   double learning_rate = 0;
   size_t samples_per_step = 0;
   std::optional<double> classifier_dropout;
-  std::optional<double> adversarial_lambda;  // of scale-invariant fine-tuning
+  std::optional<double> adversarial_lambda;  // lambda of scale-invariant fine-tuning
 };
 
 // `size`: "v3-large" and so on (sized_recipes()). Where nothing is published for scale-invariant fine-tuning at that

@@ -18,8 +18,8 @@ bool have_same_bytes(const std::string& a, const std::string& b) {
   if (std::filesystem::equivalent(a, b, error)) return true;
   const auto size = std::filesystem::file_size(a, error);
   if (error || size == 0 || size != std::filesystem::file_size(b, error)) return false;
-  const MappedFile one(a), other(b);
-  return std::ranges::equal(one.bytes(), other.bytes());
+  const MappedFile first(a), second(b);
+  return std::ranges::equal(first.bytes(), second.bytes());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The settings of fine-tuning, divided by who reads them. Only what puts the parts together takes the whole: the
+// The settings of fine-tuning, divided by their readers. Only what puts the parts together takes the whole: the
 // learner, and what makes it.
 #pragma once
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace deberta::train {
 struct TaskFiles {
   const TaskRow* task = nullptr;
   TaskReading training = {};
-  BadRows bad_rows = BadRows::kFail;  // of all files; kReport: as a note
+  BadRows bad_rows = BadRows::kFail;  // applies to all files; kReport: as a note
   // Evaluated as `deberta eval` does with these rules; without files: not.
   ExampleInput evaluation = {};
   EncodingRules evaluation_rules = {};
@@ -35,8 +35,8 @@ struct TaskStart {
   std::string model_folder = {};  // weights to begin with, and the tokenizer
   std::string model_name = {};    // as it was named
   std::vector<std::string> added_tokens = {};
-  std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json says
-  std::optional<ClassifierPooling> pooling = std::nullopt;  // the same
+  std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json sets it
+  std::optional<ClassifierPooling> pooling = std::nullopt;  // as above
   std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
   std::optional<LoraForm> lora = std::nullopt;              // ModelForm
   int64_t reinit_layers = 0;                                // so many of the last ones begin with random weights
@@ -50,7 +50,7 @@ struct TaskObjective {
   std::string teacher_folder = {};                               // a model whose answers are learned too; empty: none
   DistillationOptions distillation = {};
   double label_smoothing = 0;
-  std::vector<float> class_weights = {};  // by the task's order of classes; empty: 1
+  std::vector<float> class_weights = {};  // in the task's order of classes; empty: 1
   bool balances_classes = false;          // weights so that all classes count the same
 };
 
@@ -61,7 +61,7 @@ struct TaskRates {
 };
 
 struct FinetuneSettings {
-  RunSettings run = {};  // its `best` and evaluations need files.evaluation
+  RunSettings run = {};  // run.best and evaluations need files.evaluation
   TaskFiles files = {};
   TaskStart start = {};
 

@@ -16,7 +16,7 @@ namespace deberta::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr uint64_t kSeed = 1234;  // of a classifier that the folder lacks
+constexpr uint64_t kSeed = 1234;  // seed of a classifier that the folder lacks
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
@@ -46,23 +46,24 @@ TaskBatch random_batch(std::span<const int32_t> lengths, int64_t vocab_size) {
 }  // namespace
 
 struct StepTimer::Parts {
-  const Workplace& place;
+  const Workplace& workplace;
   Trainer trainer;
   uint32_t steps = 0;
 };
 
-StepTimer::StepTimer(const std::string& model_folder, const Workplace& place)
-    : parts_(new Parts{place, {first_model(model_folder), {.adam = {.has_bias_correction = true}}, place.compute}}) {}
+StepTimer::StepTimer(const std::string& model_folder, const Workplace& workplace)
+    : parts_(new Parts{workplace,
+                       {first_model(model_folder), {.adam = {.has_bias_correction = true}}, workplace.compute}}) {}
 StepTimer::~StepTimer() = default;
 
 StepSeconds StepTimer::step(std::span<const int32_t> lengths) {
   Trainer& trainer = parts_->trainer;
   const TaskBatch batch = random_batch(lengths, config().vocab_size);
-  const DropoutPlace place{.is_training = true, .seed = 1, .step = parts_->steps++};
+  const DropoutStream dropout{.is_training = true, .seed = 1, .step = parts_->steps++};
   const Clock::time_point begin = Clock::now();
   Clock::time_point computed, differentiated;
   const std::function<Loss()> loss = [&] {
-    Loss sum = task_loss(trainer.model(), parts_->place.compute, batch, {.loss = TaskLoss::kClass}, place);
+    Loss sum = task_loss(trainer.model(), parts_->workplace.compute, batch, {.loss = TaskLoss::kClass}, dropout);
     computed = Clock::now();
     return sum;
   };

@@ -16,11 +16,11 @@ struct StepSeconds {
   double all() const { return forward + backward + update; }
 };
 
-// A model of a folder with a classifier, dropout as its config.json says.
+// A folder's model with a classifier, with the dropout of its config.json.
 class StepTimer {
  public:
-  // `place` outlives this object. Throws what first_task_model() does.
-  StepTimer(const std::string& model_folder, const Workplace& place);
+  // `workplace` outlives this object. Throws what first_task_model() does.
+  StepTimer(const std::string& model_folder, const Workplace& workplace);
   ~StepTimer();
   StepTimer(const StepTimer&) = delete;
   StepTimer& operator=(const StepTimer&) = delete;

@@ -28,7 +28,7 @@ QuestionSettings question_settings(const TaskFiles& settings) {
   return questions;
 }
 
-// Whether the model's scores give a loss: not those to which its configuration gives another activation.
+// Whether the model's scores give a loss: not if its configuration sets another activation.
 bool has_probabilities(const TaskRow& task, const Pipeline& pipeline) {
   if (task.target == TaskTarget::kScore) return true;
   const ScoreFunction function = score_function_of(pipeline.config, static_cast<size_t>(pipeline.model.labels()));
@@ -58,7 +58,7 @@ void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, 
     check_examples(*settings.task, settings.evaluation, samples.labels, eval_hooks, count);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kTask || !settings.task->labels.empty()) throw;
-    std::vector<Problem> problems = error.problems();  // of labels that are those of the training files
+    std::vector<Problem> problems = error.problems();  // labels must be those of the training files
     problems.back().argument.clear();
     problems.back().remedies = {{"leave such rows out, or train on some"}};
     throw Error(ErrorCode::kTask, std::move(problems));
@@ -115,12 +115,13 @@ bool check_evaluation(const TaskFiles& settings, const RunTokenizer& tokenizer, 
   return true;
 }
 
-Metrics evaluate_task(Model& model, const TaskFiles& settings, const RunTokenizer& tokenizer, const Workplace& place,
-                      const RunHooks& hooks) {
+Metrics evaluate_task(Model& model, const TaskFiles& settings, const RunTokenizer& tokenizer,
+                      const Workplace& workplace, const RunHooks& hooks) {
   if (settings.evaluation.files.empty()) return {};
-  const Pipeline pipeline = to_pipeline(model, tokenizer, place);
-  return score_in_training(
-      hooks, [&](const EvalHooks& given) { return answer(settings, pipeline, without_bad_rows(settings, given)); });
+  const Pipeline pipeline = to_pipeline(model, tokenizer, workplace);
+  return score_in_training(hooks, [&](const EvalHooks& eval_hooks) {
+    return answer(settings, pipeline, without_bad_rows(settings, eval_hooks));
+  });
 }
 
 }  // namespace deberta::train

@@ -26,7 +26,7 @@ bool check_evaluation(const TaskFiles& settings, const RunTokenizer& tokenizer, 
                       const RunHooks& hooks);
 
 // Nothing without files, and once stopped. Throws what the evaluations of src/eval throw.
-Metrics evaluate_task(Model& model, const TaskFiles& settings, const RunTokenizer& tokenizer, const Workplace& place,
-                      const RunHooks& hooks);
+Metrics evaluate_task(Model& model, const TaskFiles& settings, const RunTokenizer& tokenizer,
+                      const Workplace& workplace, const RunHooks& hooks);
 
 }  // namespace deberta::train

@@ -82,10 +82,10 @@ TaskOptions options_of(const TaskObjective& objective, const TaskSamples& sample
   TaskOptions options{
       .loss = samples.loss, .label_smoothing = objective.label_smoothing, .ranking = samples.ranking.loss};
   options.class_weights_C = objective.balances_classes ? balanced_weights(samples) : objective.class_weights;
-  const size_t given = options.class_weights_C.size(), classes = samples.labels.size();
-  if (given > 0 && given != classes) {
+  const size_t weight_count = options.class_weights_C.size(), classes = samples.labels.size();
+  if (weight_count > 0 && weight_count != classes) {
     throw Error(ErrorCode::kUsage, {{.message = "expected " + std::to_string(classes) +
-                                                " weights, one for each class, got " + std::to_string(given),
+                                                " weights, one for each class, got " + std::to_string(weight_count),
                                      .argument = "class_weights"}});
   }
   return options;
@@ -108,7 +108,7 @@ void check_rates(const TaskRates& rates) {
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
-// Scores of documents are compared with each other: how far apart those of two models are says little.
+// Scores of documents are compared with each other: the distance between the scores of two models means little.
 void check_ranking(const TaskRow& task, const TaskObjective& objective) {
   if (loss_of(task) != TaskLoss::kRanking) return;
   const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
@@ -139,14 +139,14 @@ std::vector<TrainBatch> inputs_of(std::vector<TaskBatch>& batches) {
   return inputs;
 }
 
-struct LossParts {  // of the loss of a micro-batch
+struct LossParts {  // parts of the loss of a micro-batch
   double task = 0, other = 0;
 };
 
 class TaskLearner : public SingleModelLearner {
  public:
-  TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& place)
-      : SingleModelLearner(std::move(model), settings.start.tokenizer(), optimizer_of(settings), place,
+  TaskLearner(const FinetuneSettings& settings, TaskSamples samples, Model model, const Workplace& workplace)
+      : SingleModelLearner(std::move(model), settings.start.tokenizer(), optimizer_of(settings), workplace,
                            settings.files.training.max_tokens),
         settings_(settings),
         samples_(std::move(samples)),
@@ -173,9 +173,9 @@ class TaskLearner : public SingleModelLearner {
   StepReport step(const StepRequest& request, Sums& sums) override;
   Metrics metrics(const Sums& sums) const override;
   Metrics evaluate(EvaluationPart, const RunHooks& hooks) override {
-    Metrics metrics = evaluate_task(model(), settings_.files, settings_.start.tokenizer(), place_, hooks);
+    Metrics metrics = evaluate_task(model(), settings_.files, settings_.start.tokenizer(), workplace_, hooks);
     if (metrics.empty()) return metrics;
-    const std::optional<double> loss = evaluation_loss_.compute(model(), place_, hooks);
+    const std::optional<double> loss = evaluation_loss_.compute(model(), workplace_, hooks);
     if (loss) metrics.emplace_back("eval_loss", *loss);
     return loss || hooks.stop() != StopRequest::kStop ? metrics : Metrics();
   }
@@ -187,13 +187,13 @@ class TaskLearner : public SingleModelLearner {
   }
 
   void write_answers(const std::string& folder, const RunHooks& hooks) override {
-    const Pipeline pipeline = to_pipeline(model(), settings_.start.tokenizer(), place_);
+    const Pipeline pipeline = to_pipeline(model(), settings_.start.tokenizer(), workplace_);
     if (const std::optional<PredictedRows> predictions = predict_rows(pipeline, settings_.files, hooks))
       write_predictions(folder + "/" + kPredictionsName, *predictions);
   }
 
  private:
-  Loss loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts);
+  Loss loss_of(const TaskBatch& batch, const DropoutStream& dropout, LossParts& parts);
   // The part of the loss that is not the task's, as the log has it; empty: there is none.
   std::string other_loss() const {
     return teacher_ ? "distillation_loss" : settings_.objective.adversarial ? "adversarial_loss" : "";
@@ -208,35 +208,35 @@ class TaskLearner : public SingleModelLearner {
   int64_t steps_ = 0;  // done
 };
 
-Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutPlace& place, LossParts& parts) {
+Loss TaskLearner::loss_of(const TaskBatch& batch, const DropoutStream& dropout, LossParts& parts) {
   if (teacher_) {
-    const DistillationLoss result =
-        distillation_loss(model(), *teacher_, place_.compute, batch, options_, settings_.objective.distillation, place);
+    const DistillationLoss result = distillation_loss(model(), *teacher_, workplace_.compute, batch, options_,
+                                                      settings_.objective.distillation, dropout);
     parts = {result.task, result.distillation};
     return result.loss;
   }
-  if (!settings_.objective.adversarial) return task_loss(model(), place_.compute, batch, options_, place);
+  if (!settings_.objective.adversarial) return task_loss(model(), workplace_.compute, batch, options_, dropout);
   const AdversarialLoss result =
-      adversarial_loss(model(), place_.compute, batch, options_, *settings_.objective.adversarial, place);
+      adversarial_loss(model(), workplace_.compute, batch, options_, *settings_.objective.adversarial, dropout);
   parts = {result.task, result.adversarial};
   return result.loss;
 }
 
 StepReport TaskLearner::step(const StepRequest& request, Sums& sums) {
   std::vector<TaskBatch> batches = batches_.make(request.step);
-  const DropoutPlace place{
+  const DropoutStream dropout{
       .is_training = true, .seed = settings_.run.seed, .step = static_cast<uint32_t>(request.step)};
   std::vector<LossParts> parts(batches.size());
   std::vector<std::function<Loss()>> losses;
   for (size_t n = 0; n < batches.size(); ++n) {
     losses.push_back([&, n] {
       request.check_stop();
-      return loss_of(batches[n], place, parts[n]);
+      return loss_of(batches[n], dropout, parts[n]);
     });
   }
   const double rate = settings_.rates.learning_rate * request.factor;
   const StepResult result =
-      trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = place_.compute.store});
+      trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = workplace_.compute.store});
   add_to_sums(result, rate, sums);
   for (const LossParts& part : parts) {
     sums["task_loss"] += part.task;
@@ -308,8 +308,8 @@ int64_t count_steps(const FinetuneSettings& settings, const TaskBatches& batches
 }
 
 std::unique_ptr<Learner> make_task_learner(const FinetuneSettings& settings, TaskSamples samples, Model model,
-                                           const Workplace& place) {
-  return std::make_unique<TaskLearner>(settings, std::move(samples), std::move(model), place);
+                                           const Workplace& workplace) {
+  return std::make_unique<TaskLearner>(settings, std::move(samples), std::move(model), workplace);
 }
 
 }  // namespace deberta::train

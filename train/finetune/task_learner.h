@@ -17,8 +17,8 @@ std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const
 // Steps of the run. Throws kUsage for none.
 int64_t count_steps(const FinetuneSettings& settings, const TaskBatches& batches);
 
-// `samples` in the order of the model's classes. `settings` and `place` outlive the result.
+// `samples` in the order of the model's classes. `settings` and `workplace` outlive the result.
 std::unique_ptr<Learner> make_task_learner(const FinetuneSettings& settings, TaskSamples samples, Model model,
-                                           const Workplace& place);
+                                           const Workplace& workplace);
 
 }  // namespace deberta::train

@@ -13,7 +13,7 @@ struct TaskModel {
   Model model;
   std::vector<std::string> new_layers = {};   // random, as `start` wants it
   std::vector<std::string> new_tensors = {};  // random: the model to begin with has none, or one for other classes
-  std::vector<std::string> notes = {};        // of tokens that the run adds, and of what is dropped of a pair
+  std::vector<std::string> notes = {};        // tokens that the run adds, parts of a pair that it drops
 };
 
 // `seed`: of new weights. Where the model to begin with has a classifier for the same classes, it is kept, and

@@ -77,26 +77,26 @@ class Predictor {
   }
 
   void add(const LabelledRow& row, const std::vector<float>& scores_C) {
-    PredictedRow& made = predictions_.rows.emplace_back();
-    made.where = place_in_report(row.where);
-    made.text = row.input.text;
-    made.pair = row.input.pair.value_or("");
+    PredictedRow& prediction = predictions_.rows.emplace_back();
+    prediction.where = place_in_report(row.where);
+    prediction.text = row.input.text;
+    prediction.pair = row.input.pair.value_or("");
     if (kind() == PredictionKind::kScores) {
-      made.gold_scores = row.gold.values;
-      made.predicted_scores.resize(classes_.size());
-      for (size_t c = 0; c < classes_.size(); ++c) made.predicted_scores[classes_[c]] = scores_C[c];
+      prediction.gold_scores = row.gold.values;
+      prediction.predicted_scores.resize(classes_.size());
+      for (size_t c = 0; c < classes_.size(); ++c) prediction.predicted_scores[classes_[c]] = scores_C[c];
       return;
     }
     if (is_score()) {
-      made.gold_score = row.gold.values.front();
-      made.predicted_score = scores_C.front();
+      prediction.gold_score = row.gold.values.front();
+      prediction.predicted_score = scores_C.front();
       return;
     }
     const auto best = static_cast<size_t>(std::ranges::max_element(scores_C) - scores_C.begin());
     const auto right = static_cast<size_t>(std::ranges::find(classes_, row.gold.label) - classes_.begin());
-    made.gold = rows_.labels().name(row.gold.label);
-    made.predicted = rows_.labels().name(classes_[best]);
-    made.p_gold = scores_C[right];
+    prediction.gold = rows_.labels().name(row.gold.label);
+    prediction.predicted = rows_.labels().name(classes_[best]);
+    prediction.p_gold = scores_C[right];
   }
 
   const Pipeline& pipeline_;

@@ -19,8 +19,8 @@ std::vector<int64_t> columns_of(const std::string& folder, const TaskRow& task, 
                                 const TaskSamples& samples) {
   if (samples.labels.empty()) return {};
   try {
-    const std::vector<int32_t> places = places_of_labels(task, config.labels, samples);
-    return {places.begin(), places.end()};
+    const std::vector<int32_t> indices = places_of_labels(task, config.labels, samples);
+    return {indices.begin(), indices.end()};
   } catch (const Error&) {
     std::string expected, got;
     for (const std::string& name : samples.labels) expected += (expected.empty() ? "" : ", ") + name;

@@ -89,8 +89,8 @@ at::Tensor join_in_heads(int64_t heads, const at::Tensor& a_ND, const at::Tensor
   return at::cat({a_ND.view({rows, heads, -1}), b_ND.view({rows, heads, -1})}, 2).view({rows, -1});
 }
 
-// p2p adds Qr_row(i) . Kr_row(i-j): what c2p gives for a query Q_i + Qr_row(i). The other terms have the query alone,
-// so that heads are twice as wide, with zeros where a half does not count.
+// p2p adds Qr_row(i) . Kr_row(i-j): what c2p computes for a query Q_i + Qr_row(i). The other terms have the query
+// alone, so that heads are twice as wide, with zeros where a half does not count.
 at::Tensor attend_with_p2p(const Pass& pass, AttentionInputs inputs) {
   const int64_t heads = inputs.heads, queries = inputs.q_ND.size(0);
   const at::Tensor own_ND = take_rows(inputs.qr_RD, rows_of_positions(*inputs.queries, *inputs.lut));

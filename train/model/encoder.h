@@ -16,7 +16,7 @@ namespace deberta::train {
 struct Encoder {
   RelativePosition relative;
   Convolution convolution;
-  Norm final_norm;  // with norm_first
+  Norm final_norm;  // present with norm_first
   std::vector<Layer> layers;
   std::vector<Layer> decoder_layers;  // the mask decoder's own, one for each pass
 };
@@ -27,7 +27,7 @@ struct EncoderStates {
   at::Tensor relative_RD;             // P', for layers computed later
 };
 
-// What the last layer, or the mask decoder, gives to heads.
+// What heads read of the last layer or of the mask decoder.
 inline at::Tensor finish(const Pass& pass, const Encoder& encoder, const at::Tensor& x_ND) {
   return pass.form.config.norm_first ? layer_norm(pass.compute, x_ND, pass.norm(encoder.final_norm)) : x_ND;
 }

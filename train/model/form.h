@@ -11,7 +11,7 @@
 
 namespace deberta::train {
 
-// Low-rank additions to some matrices of the encoder (LoRA, Hu et al. 2021), which are trained in their place.
+// Low-rank additions to some matrices of the encoder (LoRA, Hu et al. 2021), which are trained instead of them.
 struct LoraForm {
   int64_t rank = 8;
   double alpha = 8;
@@ -32,7 +32,7 @@ struct ModelForm {
 
   // A language model whose embeddings have no positions gets them in the mask decoder (model.md#mask-decoder).
   bool has_mask_decoder() const { return predicts_by_decoder(config, facts_of(head)); }
-  // Of the absolute table: otherwise the model has none.
+  // Whether the model reads the absolute table: otherwise it has none.
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder(); }
   bool has_c2p() const { return config.relative_attention && config.has_c2p; }
   bool has_p2c() const { return config.relative_attention && config.has_p2c; }

@@ -19,11 +19,11 @@ namespace deberta::train {
 struct Model;
 
 struct OutputHead {
-  at::Tensor pooling_query_D;  // of a pooler by attention
-  Linear dense;                // of the pooler, the projection or the transform
-  Norm norm;                   // of the language model and of the replaced tokens
+  at::Tensor pooling_query_D;  // query of a pooler by attention
+  Linear dense;                // layer of the pooler, the projection or the transform
+  Norm norm;                   // norm of the language model and of the replaced tokens
   Linear classifier;           // qa_outputs of a span head
-  at::Tensor bias_V;           // of the language model
+  at::Tensor bias_V;           // output bias of the language model
 };
 void visit(OutputHead& head, const ModelForm& form, const Visit& each);
 
@@ -33,7 +33,8 @@ struct HeadRequest {
   std::span<const TokenGroup> groups = {};
 };
 
-// A head as the trainer computes it. The objectives call what stands below; in the engine's place, logits() does.
+// A head as the trainer computes it. The objectives call what stands below; where the model replaces the engine,
+// logits() is called.
 struct TrainedHead {
   void (*visit)(OutputHead& head, const ModelForm& form, const Visit& each) = nullptr;
   // From the embeddings to the logits: [B, C] of heads on sequences, else a row for each row or group.
@@ -44,7 +45,7 @@ TrainedHead trained_head(Head head);
 // Where the sequences begin, of which each has at least one token.
 std::vector<int32_t> first_rows(const Rows& tokens);
 
-// Of pooled states, one row for each sequence: [B, C].
+// Logits of pooled states, one row for each sequence: [B, C].
 at::Tensor sequence_logits(const Pass& pass, const OutputHead& head, const at::Tensor& pooled_BD);
 
 // Hidden states of some rows, and where they stand: [N, C], of a span head [N, 2].

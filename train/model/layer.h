@@ -23,7 +23,8 @@ inline at::Tensor query_layer(const Pass& pass, const Layer& layer, const QueryS
   return apply_feed_forward(pass, layer.feed_forward, a_ND, *queries.rows, number);
 }
 
-// A node of its own in the graph: what a layer gives to the gradient of `x` is added there before it leaves the layer.
+// A node of its own in the graph: a layer's contributions to the gradient of `x` are added there before it leaves
+// the layer.
 inline at::Tensor enter_layer(const at::Tensor& x) {
   return x.defined() ? x.alias() : x;
 }

@@ -19,7 +19,7 @@ namespace deberta::train {
 // model has not.
 std::vector<LoraMatrices> list_lora(Model& model);
 
-// W0 is what the weights are now; from here on the backward pass gives them gradients. B is 0 still.
+// W0 is what the weights are now; from here on the backward pass computes their gradients. B is 0 still.
 void begin_lora(Model& model);
 
 // Copies of W, which no other model shares.
@@ -28,7 +28,7 @@ void own_weights_of_lora(Model& model);
 // W of A and B as they are. Sums are those of fp32 and the same for any number of threads.
 void merge_lora(const Compute& compute, Model& model);
 
-// What the gradients of W give those of A and B, which are there, is added to them; the former are gone then.
+// Adds to the gradients of A and B, which must exist, what follows from those of W, and removes the latter.
 void differentiate_lora(const Compute& compute, Model& model);
 
 }  // namespace deberta::train

@@ -11,7 +11,7 @@ std::vector<at::Tensor> decode_masked(const Pass& pass, const Encoder& encoder, 
                                       const EncoderStates& states, std::span<const int32_t> rows_P) {
   const at::Tensor& h_TD = states.hidden_TD.back();
   const bool has_own = !encoder.decoder_layers.empty();
-  KeysValues keys;  // of h: once for all passes of one layer
+  KeysValues keys;  // computed from h, once for all passes of one layer
   const at::Tensor positions_P = take_rows(pass.position_ids_T, rows_P);
   QueryStates queries{embedding(pass.compute, position_PE, positions_P) + take_rows(h_TD, rows_P),
                       choose_rows(*pass.tokens, rows_P)};

@@ -100,7 +100,7 @@ Model make_model(const ModelForm& form, at::ScalarType type) {
   return model;
 }
 
-Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutPlace& place) {
+Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutStream& dropout) {
   check_input(model.form, input);
   auto tokens = std::make_shared<Rows>();
   tokens->starts.assign(input.starts.begin(), input.starts.end());
@@ -120,7 +120,7 @@ Pass make_pass(const Model& model, const Compute& compute, const ModelInput& inp
     check_rows("position", ErrorCode::kInput, positions_T, model.form.config.max_position_embeddings);
     pass.position_ids_T = to_index(positions_T, table);
   }
-  pass.place = place;
+  pass.dropout_stream = dropout;
   pass.first_sequence = input.first_sequence;
   return pass;
 }

@@ -26,7 +26,7 @@ struct Model {
   Embeddings embeddings;
   Encoder encoder;
   OutputHead head;
-  std::vector<LoraMatrices> lora;  // in the order of the modules; empty without
+  std::vector<LoraMatrices> lora;  // in the order of the modules; empty without LoRA
 };
 
 // Every tensor, in the order of the checkpoint's table; then those of LoRA.
@@ -37,9 +37,9 @@ void visit(Model& model, const Visit& each);
 Model make_model(const ModelForm& form, at::ScalarType type = at::kFloat);
 
 // Throws kTokenId and kInput: ids, types and positions outside their tables, starts that do not fit.
-Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutPlace& place);
+Pass make_pass(const Model& model, const Compute& compute, const ModelInput& input, const DropoutStream& dropout);
 
-// h_0 .. h_N, of embeddings summed by sum_embeddings() or of others in their place.
+// h_0 .. h_N, of embeddings summed by sum_embeddings() or of others instead.
 EncoderStates encode(const Pass& pass, const Model& model);
 EncoderStates encode(const Pass& pass, const Model& model, const at::Tensor& sum_TD);
 

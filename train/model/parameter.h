@@ -12,11 +12,11 @@ namespace deberta::train {
 
 enum class Init {
   kNormal,  // N(0, initializer_range)
-  kTable,   // the same, the row of the padding id zero
+  kTable,   // as kNormal, but the row of the padding id is zero
   kZeros,
   kOnes,
   kUniform,    // within 1 / sqrt(inputs), as torch begins a linear layer and peft a matrix A
-  kSinusoids,  // of each row's distance from the middle row: the sines of all frequencies, then the cosines
+  kSinusoids,  // for each row's distance from the middle row: the sines of all frequencies, then the cosines
 };
 
 struct ParameterSpec {
@@ -26,7 +26,7 @@ struct ParameterSpec {
   bool is_trained = true;   // false: stays as initialised
   bool is_frozen = false;   // stays as it was read
   bool is_by_word = false;  // a row for each id of the vocabulary
-  bool is_lora = false;     // in none of the model's files (lora.h)
+  bool is_lora = false;     // not in any of the model's files (lora.h)
 
   bool changes() const { return is_trained && !is_frozen; }
 };

@@ -1,4 +1,4 @@
-// Initial values from Philox by name and place, loading with the splits of version 1, and views for files.
+// Initial values from Philox by name and index, loading with the splits of version 1, and views for files.
 #include "train/model/parameters.h"
 
 #include <ATen/ops/from_blob.h>
@@ -26,7 +26,7 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
   return hash;
 }
 
-// Of the elements 4 n to 4 n + 3 of a tensor.
+// Random words for the elements 4 n to 4 n + 3 of a tensor.
 PhiloxCounter init_words(uint64_t seed, const std::string& name, uint64_t n) {
   const uint64_t key = random_key(seed, RandomDomain::kInit), tensor = hash_of(name);
   return philox({static_cast<uint32_t>(n), static_cast<uint32_t>(n >> 32), static_cast<uint32_t>(tensor),
@@ -112,8 +112,8 @@ class Source {
     }
   }
   const TensorView* find(const std::string& name) const {
-    const auto found = split_.find(name);
-    return found != split_.end() ? &found->second : checkpoint_.find(name);
+    const auto entry = split_.find(name);
+    return entry != split_.end() ? &entry->second : checkpoint_.find(name);
   }
 
  private:
@@ -253,11 +253,11 @@ void move_parameters(Model& model, std::span<const ParameterMemory> memory) {
   size_t n = 0;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     if (!spec.changes()) return;
-    const ParameterMemory& place = memory[n++];
-    const at::Tensor moved = at::from_blob(place.weights, tensor.sizes(), at::kFloat);
+    const ParameterMemory& target = memory[n++];
+    const at::Tensor moved = at::from_blob(target.weights, tensor.sizes(), at::kFloat);
     moved.copy_(tensor.detach());
     tensor = moved.requires_grad_(true);
-    tensor.mutable_grad() = at::from_blob(place.gradients, tensor.sizes(), at::kFloat);
+    tensor.mutable_grad() = at::from_blob(target.gradients, tensor.sizes(), at::kFloat);
   });
   own_weights_of_lora(model);
 }

@@ -11,7 +11,7 @@
 namespace deberta::train {
 
 // Matrices N(0, initializer_range), tables as well, the row of the padding id zero; biases 0, norms 1. A number is a
-// function of the seed, the name of its tensor and its place. `only`: names of the tensors to initialise; empty: all.
+// function of the seed, the name of its tensor and its index. `only`: names of the tensors to initialise; empty: all.
 void initialise(Model& model, uint64_t seed, std::span<const std::string> only = {});
 
 // Where the rows of the tables that have one for each id of the vocabulary come from.
@@ -20,7 +20,7 @@ struct WordRows {
     int32_t id = 0;
     std::vector<int32_t> of = {};
   };
-  std::vector<int64_t> from = {};  // by id, the row of the file's table; -1: none, it keeps its value
+  std::vector<int64_t> from = {};  // for each id the row of the file's table; -1: none, it keeps its value
   std::vector<Mean> means = {};    // then these rows become means of others
 
   bool is_in_place() const { return from.empty(); }

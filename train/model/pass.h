@@ -1,4 +1,4 @@
-// What one forward pass reads besides the weights: the rows of the batch by place, the table of distances, and which
+// What one forward pass reads besides the weights: the rows of the batch by position, the table of distances, and which
 // numbers dropout draws.
 // T packed tokens
 #pragma once
@@ -28,7 +28,7 @@ struct ModelInput {
 };
 
 // What dropout draws from: nothing else decides which elements are dropped.
-struct DropoutPlace {
+struct DropoutStream {
   bool is_training = false;  // false: none is
   uint64_t seed = 0;
   uint32_t step = 0;
@@ -38,16 +38,16 @@ struct Pass {
   const ModelForm& form;
   const Compute& compute;
   SharedRows tokens;
-  std::shared_ptr<const RelLut> lut;  // of the rows that it reaches; null without relative attention
+  std::shared_ptr<const RelLut> lut;  // limited to the distances of the pass; null without relative attention
   at::Tensor ids_T = {}, type_ids_T = {}, position_ids_T = {};  // int32; without types or absolute positions undefined
-  DropoutPlace place = {};
+  DropoutStream dropout_stream = {};
   uint32_t first_sequence = 0;
 
   // `layer` counts from 0; further passes of the mask decoder follow the last layer.
   Dropout dropout(RandomDomain domain, double p, size_t layer) const {
-    return {.p = place.is_training ? p : 0,
-            .seed = random_key(place.seed, domain),
-            .step = place.step,
+    return {.p = dropout_stream.is_training ? p : 0,
+            .seed = random_key(dropout_stream.seed, domain),
+            .step = dropout_stream.step,
             .layer = static_cast<uint32_t>(layer),
             .sequence_offset = first_sequence};
   }

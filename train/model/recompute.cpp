@@ -46,16 +46,18 @@ class RecomputedLayer : public torch::autograd::Function<RecomputedLayer> {
 
   static variable_list backward(AutogradContext* context, const variable_list& outputs) {
     const at::AutoGradMode with_gradients(true);
-    std::vector<at::Tensor> inputs, asked;
+    std::vector<at::Tensor> inputs, differentiable;
     for (const at::Tensor& saved : context->get_saved_variables()) {
       inputs.push_back(saved.detach().requires_grad_(saved.requires_grad()));
-      if (saved.requires_grad()) asked.push_back(inputs.back());
+      if (saved.requires_grad()) differentiable.push_back(inputs.back());
     }
     const at::Tensor y_TD = run(held<LayerCall>(context), inputs);
-    const variable_list found = torch::autograd::grad({y_TD}, asked, outputs, std::nullopt, false, true);
-    variable_list gradients(1);  // of the call
+    const variable_list input_gradients =
+        torch::autograd::grad({y_TD}, differentiable, outputs, std::nullopt, false, true);
+    variable_list gradients(1);  // an undefined one for the call
     size_t next = 0;
-    for (const at::Tensor& input : inputs) gradients.push_back(input.requires_grad() ? found[next++] : at::Tensor());
+    for (const at::Tensor& input : inputs)
+      gradients.push_back(input.requires_grad() ? input_gradients[next++] : at::Tensor());
     return gradients;
   }
 };

@@ -21,7 +21,8 @@ at::Tensor relative_table(const Pass& pass, const RelativePosition& r) {
 
 at::Tensor drop_relative(const Pass& pass, const at::Tensor& table_RD, size_t layer) {
   const Dropout drop = pass.dropout(RandomDomain::kRelativeDropout, pass.form.config.hidden_dropout_prob, layer);
-  const at::Tensor dropped_RD = dropout(pass.compute, table_RD, drop);  // of no sequence: one draw for all of a step
+  const at::Tensor dropped_RD =
+      dropout(pass.compute, table_RD, drop);  // belongs to no sequence: one draw for all of a step
   const int64_t rows = pass.lut->rows();
   return dropped_RD.narrow(0, (table_RD.size(0) - rows) / 2, rows);
 }

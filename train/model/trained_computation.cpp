@@ -37,7 +37,7 @@ void check_asked(const Batch& batch, const ForwardOptions& options, const Activa
 class TrainedComputation : public Computation {
  public:
   TrainedComputation(Model& model, const Compute& compute) : model_(model), compute_(compute) {
-    compute_.store = nullptr;  // of weights that change between passes
+    compute_.store = nullptr;  // weights change between passes
   }
 
   void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,

@@ -1,4 +1,4 @@
-// A model in training in place of the engine's, for the forms that only training has (src/engine/variant.h): what reads
+// A model in training instead of the engine's, for the forms that only training has (src/engine/variant.h): what reads
 // a Pipeline then reads these as well.
 #pragma once
 #include "deberta/model.h"

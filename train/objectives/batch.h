@@ -13,7 +13,7 @@ struct TrainBatch {
   std::vector<int32_t> starts;          // cu_seqlens [B + 1], starts[0] = 0
   std::vector<int32_t> type_ids_T;      // empty: all 0
   std::vector<int32_t> position_ids_T;  // rows of the absolute table; empty: 0 .. L-1 in each sequence
-  std::vector<uint8_t> mask_T;  // 0: a masked token kept in its place so that distances stay correct; empty: none
+  std::vector<uint8_t> mask_T;  // 0: a masked token that stays where it is so that distances stay correct; empty: none
   int32_t longest = 0;          // tokens of the longest sequence
   uint32_t first_sequence = 0;  // number of the first sequence in the whole step: dropout counts from it
 

@@ -13,19 +13,19 @@ namespace deberta::train {
 namespace {
 
 TaskLogits logits_of(const Model& model, const Compute& compute, const TaskBatch& batch, const TaskOptions& options,
-                     const DropoutPlace& place) {
+                     const DropoutStream& dropout) {
   check_task(model.form, options);
   check_batch(model.form, batch, options.loss);
-  const Pass pass = make_pass(model, compute, input_of(batch.input), place);
+  const Pass pass = make_pass(model, compute, input_of(batch.input), dropout);
   return task_logits(pass, model, options.loss, batch, sum_embeddings(pass, model.embeddings));
 }
 
 at::Tensor answers_of(const Teacher& teacher, const Compute& compute, const TaskBatch& batch,
                       const TaskOptions& options) {
   const at::NoGradGuard no_gradients;
-  Compute its = compute;
-  its.store = nullptr;  // which is for the weights that move
-  const at::Tensor logits_NC = logits_of(teacher.model, its, batch, options, {}).logits_NC;
+  Compute teacher_compute = compute;
+  teacher_compute.store = nullptr;  // which is for the weights that move
+  const at::Tensor logits_NC = logits_of(teacher.model, teacher_compute, batch, options, {}).logits_NC;
   return teacher.columns_C.empty() ? logits_NC : logits_NC.index_select(1, at::tensor(teacher.columns_C, at::kLong));
 }
 
@@ -49,9 +49,9 @@ DistillationLoss distillation_loss(const TaskLogits& student, const at::Tensor& 
 
 DistillationLoss distillation_loss(const Model& student, const Teacher& teacher, const Compute& compute,
                                    const TaskBatch& batch, const TaskOptions& options,
-                                   const DistillationOptions& distillation, const DropoutPlace& place) {
+                                   const DistillationOptions& distillation, const DropoutStream& dropout) {
   const at::Tensor teacher_NC = answers_of(teacher, compute, batch, options);
-  return distillation_loss(logits_of(student, compute, batch, options, place), teacher_NC, batch, options,
+  return distillation_loss(logits_of(student, compute, batch, options, dropout), teacher_NC, batch, options,
                            distillation);
 }
 

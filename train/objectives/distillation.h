@@ -16,8 +16,8 @@ struct DistillationOptions {
 };
 
 struct Teacher {
-  Model model;                          // of any form that has the head of the task
-  std::vector<int64_t> columns_C = {};  // of its logits, for each class; empty: as they are
+  Model model;                          // any form that has the head of the task
+  std::vector<int64_t> columns_C = {};  // for each class the column of its logits; empty: as they are
 };
 
 struct DistillationLoss {
@@ -29,9 +29,9 @@ struct DistillationLoss {
 DistillationLoss distillation_loss(const TaskLogits& student, const at::Tensor& teacher_NC, const TaskBatch& batch,
                                    const TaskOptions& options, const DistillationOptions& distillation);
 
-// Dropout as in `place` for the student, none for the teacher. Throws what task_loss() does, of either model.
+// `dropout` applies to the student; the teacher has none. Throws what task_loss() does, of either model.
 DistillationLoss distillation_loss(const Model& student, const Teacher& teacher, const Compute& compute,
                                    const TaskBatch& batch, const TaskOptions& options,
-                                   const DistillationOptions& distillation, const DropoutPlace& place);
+                                   const DistillationOptions& distillation, const DropoutStream& dropout);
 
 }  // namespace deberta::train

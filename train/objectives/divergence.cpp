@@ -100,7 +100,8 @@ Comparison compare_originally(const TaskLogits& logits, const TaskBatch& batch, 
     comparison.over = Over::kGroups;
     count = comparison.groups.size() - 1;
   }
-  const bool has_columns = options.loss == TaskLoss::kSpan || options.loss == TaskLoss::kScore;  // of which the mean
+  const bool has_columns =
+      options.loss == TaskLoss::kSpan || options.loss == TaskLoss::kScore;  // the mean over columns
   std::ranges::fill(comparison.weights_N, has_columns ? 1.0 / static_cast<double>(logits.logits_NC.size(1)) : 1);
   comparison.factor = divisor / static_cast<double>(count);
   return comparison;

@@ -24,7 +24,7 @@ struct Comparison {
   double factor = 1;  // times the sum: its divisor is that of task_loss()
 };
 
-// Of the rows that the task's loss is about, weighted as there.
+// A comparison of the rows that the task's loss is about, weighted as there.
 Comparison compare_task(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // The published code: rows of logits whatever the head, labelled or not, and of scores the whole batch as one row. A

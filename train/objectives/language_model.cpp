@@ -41,17 +41,17 @@ ModelInput input_of(const TrainBatch& batch) {
           .first_sequence = batch.first_sequence};
 }
 
-CrossEntropy predict_words(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place,
+CrossEntropy predict_words(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutStream& dropout,
                            const WordDraw* draw) {
   check_labels(batch, model.form.config.vocab_size);
-  const Pass pass = make_pass(model, compute, input_of(batch), place);
+  const Pass pass = make_pass(model, compute, input_of(batch), dropout);
   const at::Tensor z_PE = word_states(pass, model, batch.rows_P);
   const TiedOutput output{model.embeddings.word_VE, model.head.bias_V};
   return cross_entropy(compute, z_PE, output, to_index(batch.labels_P, z_PE), kCrossEntropyRows, draw);
 }
 
-Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place) {
-  const CrossEntropy result = predict_words(model, compute, batch, place);
+Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutStream& dropout) {
+  const CrossEntropy result = predict_words(model, compute, batch, dropout);
   return {result.sum, static_cast<int64_t>(batch.labels_P.size()), result.correct};
 }
 

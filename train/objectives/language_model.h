@@ -14,12 +14,12 @@ namespace deberta::train {
 // Where the model reads the batch.
 ModelInput input_of(const TrainBatch& batch);
 
-// Both kinds: the batch says which rows and labels. Throws kInput (rows not ascending or outside the pack, labels
+// Both kinds: the batch has the rows and labels. Throws kInput (rows not ascending or outside the pack, labels
 // outside the vocabulary), and what make_pass() throws.
-Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place);
+Loss language_model_loss(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutStream& dropout);
 
 // The same as an operation's result, with a word for each row where there is a draw.
-CrossEntropy predict_words(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutPlace& place,
+CrossEntropy predict_words(Model& model, const Compute& compute, const TrainBatch& batch, const DropoutStream& dropout,
                            const WordDraw* draw = nullptr);
 
 // Every token but the last of each sequence, and the id that follows it, as the rows and labels of `batch`.

@@ -17,7 +17,7 @@
 namespace deberta::train {
 namespace {
 
-constexpr double kInputEpsilon = 1e-7;     // of the norm of the inputs
+constexpr double kInputEpsilon = 1e-7;     // epsilon of the norm of the inputs
 constexpr double kGradientEpsilon = 1e-6;  // beside the largest |g|
 constexpr double kMostDeviations = 2;
 
@@ -29,26 +29,26 @@ at::Tensor normalise(const Compute& compute, const at::Tensor& x_TD) {
 
 // The four elements from column 4 * block of the token at `position` in sequence `number`.
 std::array<double, 4> draw_four(const Pass& pass, uint64_t key, size_t number, int32_t position, size_t block) {
-  const PhiloxCounter place = {static_cast<uint32_t>(position), static_cast<uint32_t>(block),
-                               pass.first_sequence + static_cast<uint32_t>(number), pass.place.step};
-  return to_normals(philox(place, {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}));
+  const PhiloxCounter counter = {static_cast<uint32_t>(position), static_cast<uint32_t>(block),
+                                 pass.first_sequence + static_cast<uint32_t>(number), pass.dropout_stream.step};
+  return to_normals(philox(counter, {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}));
 }
 
 // The three passes of a batch, which differ in what dropout drops.
 class Passes {
  public:
   Passes(const Model& model, const Compute& compute, const TaskBatch& batch, const TaskOptions& options,
-         const DropoutPlace& place)
+         const DropoutStream& dropout)
       : model_(model),
         batch_(batch),
         options_(options),
-        pass_(make_pass(model, compute, input_of(batch.input), place)) {}
+        pass_(make_pass(model, compute, input_of(batch.input), dropout)) {}
 
   const Pass& pass() const { return pass_; }
   TaskLogits run(const at::Tensor& inputs_TD) const { return run(pass_, inputs_TD); }
   at::Tensor run_again(const at::Tensor& inputs_TD, RandomDomain domain) const {
     Pass again = pass_;
-    again.place.seed = random_key(pass_.place.seed, domain);
+    again.dropout_stream.seed = random_key(pass_.dropout_stream.seed, domain);
     return run(again, inputs_TD).logits_NC;
   }
 
@@ -91,7 +91,7 @@ void find_delta(const Passes& passes, const AdversarialOptions& adversarial, con
 }  // namespace
 
 at::Tensor draw_perturbation(const Pass& pass, double deviation) {
-  const uint64_t key = random_key(pass.place.seed, RandomDomain::kPerturbation);
+  const uint64_t key = random_key(pass.dropout_stream.seed, RandomDomain::kPerturbation);
   const Rows& tokens = *pass.tokens;
   const auto columns = static_cast<size_t>(pass.form.config.hidden_size);
   at::Tensor delta_TD = at::empty({static_cast<int64_t>(tokens.count()), pass.form.config.hidden_size}, at::kFloat);
@@ -111,11 +111,11 @@ at::Tensor draw_perturbation(const Pass& pass, double deviation) {
 
 AdversarialLoss adversarial_loss(const Model& model, const Compute& compute, const TaskBatch& batch,
                                  const TaskOptions& options, const AdversarialOptions& adversarial,
-                                 const DropoutPlace& place, const at::Tensor& delta0_TD) {
-  if (adversarial.lambda == 0) return without_perturbation(task_loss(model, compute, batch, options, place));
+                                 const DropoutStream& dropout, const at::Tensor& delta0_TD) {
+  if (adversarial.lambda == 0) return without_perturbation(task_loss(model, compute, batch, options, dropout));
   check_task(model.form, options);
   check_batch(model.form, batch, options.loss);
-  const Passes passes(model, compute, batch, options, place);
+  const Passes passes(model, compute, batch, options, dropout);
   const at::Tensor sum_TD = sum_embeddings(passes.pass(), model.embeddings);
   const at::Tensor inputs_TD = adversarial.normalises_inputs ? normalise(compute, sum_TD) : sum_TD;
   const TaskLogits clean = passes.run(inputs_TD);

@@ -14,9 +14,9 @@ namespace deberta::train {
 
 struct AdversarialOptions {
   double lambda = 5;                                   // 0: none of it
-  double learning_rate = 1e-4;                         // of delta
-  double deviation = 1e-2;                             // of delta0
-  DivergenceKind kind = DivergenceKind::kSymmetricKl;  // of the step that finds delta
+  double learning_rate = 1e-4;                         // rate of delta's step
+  double deviation = 1e-2;                             // standard deviation of delta0
+  DivergenceKind kind = DivergenceKind::kSymmetricKl;  // divergence of the step that finds delta
   bool normalises_inputs = true;                       // false: VAT
   bool is_original = false;  // the losses of the published code, with the softmax of scores over the batch
 };
@@ -29,11 +29,11 @@ struct AdversarialLoss {
   at::Tensor inputs_TD, delta0_TD, delta_gradient_TD, delta_TD, clean_NC, perturbed_NC, adversarial_NC;
 };
 
-// `delta0_TD` undefined: drawn, an element being a function of seed and step in `place`, of its sequence's number and
-// its place there. Throws what task_loss() does.
+// `delta0_TD` undefined: drawn, an element being a function of seed and step in `dropout`, of its sequence's number and
+// its position there. Throws what task_loss() does.
 AdversarialLoss adversarial_loss(const Model& model, const Compute& compute, const TaskBatch& batch,
                                  const TaskOptions& options, const AdversarialOptions& adversarial,
-                                 const DropoutPlace& place, const at::Tensor& delta0_TD = {});
+                                 const DropoutStream& dropout, const at::Tensor& delta0_TD = {});
 
 // delta0 of a pass.
 at::Tensor draw_perturbation(const Pass& pass, double deviation);

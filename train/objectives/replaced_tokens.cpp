@@ -21,13 +21,13 @@ void change_tables(Model& discriminator, const Model& generator, const Change& c
 }
 
 // Which word each row draws.
-WordDraw make_draw(const TrainBatch& batch, const DropoutPlace& place) {
-  WordDraw draw{.key = random_key(place.seed, RandomDomain::kGeneratorSample), .samples_P = {}, .positions_P = {}};
+WordDraw make_draw(const TrainBatch& batch, const DropoutStream& dropout) {
+  WordDraw draw{.key = random_key(dropout.seed, RandomDomain::kGeneratorSample), .samples_P = {}, .positions_P = {}};
   size_t sequence = 0;
   for (const int32_t row : batch.rows_P) {
     while (sequence + 1 < batch.sequences() && row >= batch.starts[sequence + 1]) ++sequence;
     const uint64_t number = batch.first_sequence + static_cast<uint64_t>(sequence);
-    draw.samples_P.push_back(static_cast<uint64_t>(place.step) << 32 | number);
+    draw.samples_P.push_back(static_cast<uint64_t>(dropout.step) << 32 | number);
     draw.positions_P.push_back(row - batch.starts[sequence]);
   }
   return draw;
@@ -77,9 +77,9 @@ void clear_difference(Model& discriminator) {
 }
 
 GeneratorLoss generator_loss(Model& generator, const Compute& compute, const TrainBatch& batch,
-                             const DropoutPlace& place) {
-  const WordDraw draw = make_draw(batch, place);
-  CrossEntropy result = predict_words(generator, compute, batch, place, &draw);
+                             const DropoutStream& dropout) {
+  const WordDraw draw = make_draw(batch, dropout);
+  CrossEntropy result = predict_words(generator, compute, batch, dropout, &draw);
   return {{result.sum, static_cast<int64_t>(batch.labels_P.size()), result.correct}, std::move(result.drawn_P)};
 }
 
@@ -107,10 +107,10 @@ TrainBatch replace_tokens(const TrainBatch& batch, std::span<const int32_t> ids_
 }
 
 DiscriminatorLoss discriminator_loss(const Model& discriminator, const Compute& compute, const TrainBatch& batch,
-                                     const DropoutPlace& place) {
-  DropoutPlace own_place = place;
-  own_place.seed = random_key(place.seed, RandomDomain::kDiscriminatorDropout);
-  const Pass pass = make_pass(discriminator, compute, input_of(batch), own_place);
+                                     const DropoutStream& dropout) {
+  DropoutStream own_dropout = dropout;
+  own_dropout.seed = random_key(dropout.seed, RandomDomain::kDiscriminatorDropout);
+  const Pass pass = make_pass(discriminator, compute, input_of(batch), own_dropout);
   const at::Tensor logits_T1 = replaced_logits(pass, discriminator.head, encode(pass, discriminator).hidden_TD.back());
   const at::Tensor logits_P1 = take_rows(logits_T1, batch.rows_P);
   const std::vector<float> labels_P(batch.labels_P.begin(), batch.labels_P.end());
@@ -119,7 +119,7 @@ DiscriminatorLoss discriminator_loss(const Model& discriminator, const Compute& 
   const at::Tensor replaced_P = to_index(batch.labels_P, logits_P1).ne(0);
   result.replaced = replaced_P.sum().item<int64_t>();
   result.flagged = flagged_P.sum().item<int64_t>();
-  result.found = flagged_P.logical_and(replaced_P).sum().item<int64_t>();
+  result.detected = flagged_P.logical_and(replaced_P).sum().item<int64_t>();
   return result;
 }
 

@@ -25,7 +25,7 @@ ReplayedStep replay_step(Model& model, const std::vector<std::function<Loss()>>&
   step.loss = sum / divisor;
   for (const NamedParameter& parameter : parameters) {
     at::Tensor gradient = parameter.tensor.grad();
-    if (gradient.defined() && gradient.is_sparse()) gradient = gradient.to_dense();  // of a table that was looked up
+    if (gradient.defined() && gradient.is_sparse()) gradient = gradient.to_dense();  // a table that was looked up
     step.gradients.push_back(
         {parameter.name, gradient.defined() ? gradient / divisor : at::zeros_like(parameter.tensor)});
   }

@@ -1,5 +1,5 @@
 // One step without its optimiser: losses of given batches and the gradients that an optimiser would get, before any
-// clip. Nothing is drawn at random but what DropoutPlace says. For comparison with other programs.
+// clip. Nothing is drawn at random but what a DropoutStream draws. For comparison with other programs.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,7 +12,7 @@ namespace deberta::train {
 
 struct NamedGradient {
   std::string name;     // as in the checkpoint
-  at::Tensor gradient;  // of the mean; zeros where nothing reaches the parameter
+  at::Tensor gradient;  // gradient of the mean; zeros where nothing reaches the parameter
 };
 
 struct ReplayedStep {

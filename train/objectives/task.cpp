@@ -116,10 +116,10 @@ Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptio
 }
 
 Loss task_loss(const Model& model, const Compute& compute, const TaskBatch& batch, const TaskOptions& options,
-               const DropoutPlace& place) {
+               const DropoutStream& dropout) {
   check_task(model.form, options);
   check_batch(model.form, batch, options.loss);
-  const Pass pass = make_pass(model, compute, input_of(batch.input), place);
+  const Pass pass = make_pass(model, compute, input_of(batch.input), dropout);
   const at::Tensor sum_TD = sum_embeddings(pass, model.embeddings);
   return task_loss(task_logits(pass, model, options.loss, batch, sum_TD), batch, options);
 }

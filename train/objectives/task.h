@@ -1,4 +1,4 @@
-// Fine-tuning (model.md#fine-tuning): the logits of a head for a batch, and their loss. The batch says what is to be
+// Fine-tuning (model.md#fine-tuning): the logits of a head for a batch, and their loss. The batch has what is to be
 // learnt (objectives/task_batch.h), the model's form has the head for it (objectives/task_check.h).
 // N rows  C classes
 #pragma once
@@ -31,11 +31,11 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
 
 // The count of a loss: sequences, rows, sequences, questions that have a label; of kScore and kLabels every score and
 // label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label
-// give no loss and no gradient.
+// add no loss and no gradient.
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 
 // All of it. Throws what check_task(), check_batch() and make_pass() throw.
 Loss task_loss(const Model& model, const Compute& compute, const TaskBatch& batch, const TaskOptions& options,
-               const DropoutPlace& place);
+               const DropoutStream& dropout);
 
 }  // namespace deberta::train

@@ -1,4 +1,4 @@
-// One micro-batch of fine-tuning: packed sequences, and what a head is to say of them. Made by train/data, read by
+// One micro-batch of fine-tuning: packed sequences, and the targets of a head. Made by train/data, read by
 // objectives/task.h; no padding, no tensors, no torch.
 // B sequences  P rows  C classes  M mentions  Q questions
 #pragma once
@@ -29,7 +29,7 @@ struct TaskBatch {
   TrainBatch input;  // kTokens: rows_P and labels_P are rows and their classes; otherwise both are empty
 
   std::vector<int32_t> classes_B;  // kClass; below 0: does not count
-  // kScore; kLabels: 0 or 1; kClass in place of classes_B: distributions; kRanking: the relevance of each document
+  // kScore; kLabels: 0 or 1; kClass instead of classes_B: distributions; kRanking: the relevance of each document
   // (C = 1), at least 0.
   std::vector<float> values_BC;
   std::vector<float> weights_B;          // kClass, kScore, kLabels: of the sequences, above 0; empty: 1

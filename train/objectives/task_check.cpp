@@ -1,4 +1,4 @@
-// Tables of heads and sizes, and a check for each kind of label; the first fault is thrown with its place.
+// Tables of heads and sizes, and a check for each kind of label; the first fault is thrown with its location.
 #include "train/objectives/task_check.h"
 
 #include <cmath>

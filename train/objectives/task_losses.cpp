@@ -48,20 +48,20 @@ struct Column {
   int32_t begin = 0, end = 0;
 
   size_t size() const { return static_cast<size_t>(end - begin); }
-  size_t place(size_t row) const { return (static_cast<size_t>(begin) + row) * columns + number; }
+  size_t index(size_t row) const { return (static_cast<size_t>(begin) + row) * columns + number; }
 };
 
 void set_target(double* targets_ND, const Column& column, int32_t label, double smoothing) {
   const double even = smoothing / static_cast<double>(column.size());
-  for (size_t n = 0; n < column.size(); ++n) targets_ND[column.place(n)] = even;
-  targets_ND[column.place(static_cast<size_t>(label))] += 1 - smoothing;
+  for (size_t n = 0; n < column.size(); ++n) targets_ND[column.index(n)] = even;
+  targets_ND[column.index(static_cast<size_t>(label))] += 1 - smoothing;
 }
 
 // The first of the largest rows, from 0.
 int32_t largest_of(const double* values_ND, const Column& column) {
   size_t largest = 0;
   for (size_t n = 0; n < column.size(); ++n) {
-    if (values_ND[column.place(n)] > values_ND[column.place(largest)]) largest = n;
+    if (values_ND[column.index(n)] > values_ND[column.index(largest)]) largest = n;
   }
   return static_cast<int32_t>(largest);
 }

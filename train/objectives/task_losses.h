@@ -9,8 +9,8 @@ namespace deberta::train {
 
 struct ClassOptions {
   double label_smoothing = 0;             // share of each label that is spread evenly over all classes
-  std::span<const float> weights_C = {};  // of a label's class, above 0: the mean divides by them; empty: 1
-  std::span<const float> weights_N = {};  // of a row, above 0, beside that: the mean divides by both; empty: 1
+  std::span<const float> weights_C = {};  // for each class, above 0: the mean divides by those of the labels; empty: 1
+  std::span<const float> weights_N = {};  // for each row, above 0, besides: the mean divides by both; empty: 1
 };
 
 // Cross-entropy over labels >= 0; others do not count. Logits [N, C].

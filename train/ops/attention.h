@@ -16,12 +16,12 @@ namespace deberta::train {
 struct AttentionInputs {
   at::Tensor q_ND, k_TD, v_TD;        // the columns of a head lie together
   at::Tensor kr_RD, qr_RD;            // undefined: the model has no c2p, no p2c
-  SharedRows queries, keys;           // of the same sequences
+  SharedRows queries, keys;           // rows of the same sequences
   std::shared_ptr<const RelLut> lut;  // needed with a term; as long as the largest position
   int64_t heads = 1;
   double scale = 1;        // 1 / sqrt(K * terms)
   bool is_causal = false;  // a query sees the keys at its position and before
-  Dropout dropout;         // of the probabilities
+  Dropout dropout;         // dropout of the probabilities
 };
 
 at::Tensor attention(const Compute& compute, const AttentionInputs& inputs);

@@ -14,11 +14,12 @@ class PackedStore;
 struct Compute {
   KernelSet kernels;
   Parallel parallel = serial();
-  // Of the kernels' products, fp32 or bf16: what they multiply is rounded to it.
+  // Precision of the kernels' products, fp32 or bf16: what they multiply is rounded to it.
   Precision precision = Precision::kFp32;
-  PackedStore* store = nullptr;    // where packed weights may be kept; null: each product packs its own
-  bool composes = false;           // ATen's operators for everything
-  bool recomputes_layers = false;  // in the backward pass, instead of keeping their activations (model/recompute.h)
+  PackedStore* store = nullptr;  // where packed weights may be kept; null: each product packs its own
+  bool composes = false;         // ATen's operators for everything
+  // The backward pass computes layers again instead of keeping their activations (model/recompute.h).
+  bool recomputes_layers = false;
 };
 
 inline bool runs_kernels(const Compute& compute, const at::Tensor& x) {

@@ -37,7 +37,7 @@ struct Gradients {
 struct Chunk {
   at::Tensor h_NE, labels_N;  // h an operand where kernels run
   at::Tensor dh_NE;
-  size_t first = 0;  // of its rows
+  size_t first = 0;  // first of its rows
 };
 
 // Where drawn words go; without a draw nowhere.

@@ -22,16 +22,16 @@ struct TiedOutput {
 struct WordDraw {
   uint64_t key = 0;
   std::vector<uint64_t> samples_P;   // number of the sample that a row belongs to
-  std::vector<int32_t> positions_P;  // of the row within it
+  std::vector<int32_t> positions_P;  // position of the row within its sample
 };
 
 struct CrossEntropy {
   at::Tensor sum;                     // a double, with gradients for h, table and bias
   int64_t correct = 0;                // rows whose largest logit is the label's; of equal ones the first counts
-  std::vector<int32_t> drawn_P = {};  // with a draw: an id, or -1 where logits are no numbers
+  std::vector<int32_t> drawn_P = {};  // with a WordDraw: an id for each row, or -1 where logits are no numbers
 };
 
-inline constexpr int64_t kCrossEntropyRows = 1024;  // of a chunk
+inline constexpr int64_t kCrossEntropyRows = 1024;  // rows of a chunk
 
 // labels_P: int32, each in [0, V).
 CrossEntropy cross_entropy(const Compute& compute, const at::Tensor& h_PE, const TiedOutput& output,

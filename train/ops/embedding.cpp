@@ -27,19 +27,19 @@ struct EmbeddingCall {
 
 // The rows of a table that ids name, ascending, each once.
 struct ReadRows {
-  std::vector<int32_t> ids_R, places_N;  // of each id: its row among these
+  std::vector<int32_t> ids_R, indices_N;  // indices_N: for each id its index in ids_R
 
   explicit ReadRows(const at::Tensor& ids_N) {
     const std::span<const int32_t> ids(ids_N.const_data_ptr<int32_t>(), rows_of(ids_N));
     ids_R.assign(ids.begin(), ids.end());
     std::ranges::sort(ids_R);
     ids_R.erase(std::ranges::unique(ids_R).begin(), ids_R.end());
-    for (const int32_t id : ids) places_N.push_back(place_of(id));
+    for (const int32_t id : ids) indices_N.push_back(index_of(id));
   }
   // -1: not among them.
-  int32_t place_of(int64_t id) const {
-    const auto found = std::ranges::lower_bound(ids_R, id);
-    return found != ids_R.end() && *found == id ? static_cast<int32_t>(found - ids_R.begin()) : -1;
+  int32_t index_of(int64_t id) const {
+    const auto position = std::ranges::lower_bound(ids_R, id);
+    return position != ids_R.end() && *position == id ? static_cast<int32_t>(position - ids_R.begin()) : -1;
   }
   at::Tensor indices() const {
     const at::Tensor indices_1R = at::empty({1, static_cast<int64_t>(ids_R.size())}, at::kLong);
@@ -74,13 +74,13 @@ class KernelEmbedding : public torch::autograd::Function<KernelEmbedding> {
     const ReadRows read(ids_N);
     const at::Tensor rows_RE = at::zeros({static_cast<int64_t>(read.ids_R.size()), dx_NE.size(1)}, at::kFloat);
     EmbeddingGradientParams p{};
-    p.ids_T = read.places_N.data();
+    p.ids_T = read.indices_N.data();
     p.dx_TE = dx_NE.const_data_ptr<float>();
     p.tokens = rows_of(ids_N);
     p.columns = columns_of(dx_NE);
     p.table_VE = rows_RE.mutable_data_ptr<float>();
     p.table_rows = read.ids_R.size();
-    p.skipped_id = read.place_of(call.padding_id);
+    p.skipped_id = read.index_of(call.padding_id);
     const at::Tensor scratch = new_scratch(embedding_gradient_scratch_bytes(p.tokens));
     p.scratch = scratch.mutable_data_ptr();
     p.parallel = call.compute->parallel;

@@ -10,7 +10,7 @@ namespace deberta::train {
 constexpr int64_t kNoPadding = -1;
 
 // ids_N: int32, each in the table. Row `padding_id` of the table gets no gradient. From the kernels the gradient is a
-// sparse tensor, which is added to a dense one in place.
+// sparse tensor, which is added in place to a dense one.
 at::Tensor embedding(const Compute& compute, const at::Tensor& table_VE, const at::Tensor& ids_N,
                      int64_t padding_id = kNoPadding);
 

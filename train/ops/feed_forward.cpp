@@ -37,7 +37,7 @@ at::Tensor activated(const FeedForwardCall& call, const at::Tensor& before_NF) {
   return after_NF;
 }
 
-// The gradient of what was before f takes the place of that of what was after it, row by row where rows have room.
+// The gradient of the input of f overwrites that of its output, row by row where rows have room.
 void differentiate_activation(const FeedForwardCall& call, const at::Tensor& before_NF, const at::Tensor& d_NF) {
   const size_t rows = is_bf16(before_NF) ? rows_of(d_NF) : 1, columns = as_size(d_NF.numel()) / rows;
   const Parallel whole = rows == 1 ? call.compute->parallel : serial();

@@ -17,7 +17,7 @@ struct NormWeights {
 
 at::Tensor layer_norm(const Compute& compute, const at::Tensor& x_ND, const NormWeights& norm);
 
-// layer_norm( dropout(x) + residual ): how every block of a layer ends. Dropout by the places of `rows`.
+// layer_norm( dropout(x) + residual ): how every block of a layer ends. Dropout by the positions of `rows`.
 at::Tensor add_norm(const Compute& compute, const at::Tensor& x_ND, const at::Tensor& residual_ND,
                     const NormWeights& norm, const Dropout& dropout, const Rows& rows);
 

@@ -14,7 +14,7 @@ int64_t outputs_of(at::TensorList weights_OI) {
   return outputs;
 }
 
-// Runs y = x W^T + b; `set_output` says where y goes.
+// Runs y = x W^T + b; `set_output` sets where y goes.
 template <class SetOutput>
 void run(const Compute& compute, const at::Tensor& operand_NI, at::TensorList weights_OI, const at::Tensor& bias_O,
          SetOutput set_output) {

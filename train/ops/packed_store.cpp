@@ -54,13 +54,13 @@ PackedStore::Scope::~Scope() {
 
 bool PackedStore::keeps(const at::Tensor& weight_OI) const {
   const auto* data = weight_OI.const_data_ptr<float>();
-  const std::less<> before;  // of any pointers
+  const std::less<> before;  // orders any pointers
   return !weights_.empty() && !before(data, weights_.data()) && before(data, weights_.data() + weights_.size());
 }
 
 const PackedTensor* PackedStore::find(const Key& key) const {
-  const auto found = kept_.find(key);
-  return found == kept_.end() ? nullptr : &found->second;
+  const auto entry = kept_.find(key);
+  return entry == kept_.end() ? nullptr : &entry->second;
 }
 
 PackedTensor packed_weight(const Compute& compute, at::TensorList weights_OI, Direction direction) {
@@ -69,7 +69,7 @@ PackedTensor packed_weight(const Compute& compute, at::TensorList weights_OI, Di
                        std::ranges::all_of(weights_OI, [&](const at::Tensor& weight) { return store->keeps(weight); });
   const PackedStore::Key key{weights_OI.front().const_data_ptr<float>(), weights_OI.size(), direction};
   if (is_kept) {
-    if (const PackedTensor* found = store->find(key)) return *found;
+    if (const PackedTensor* stored = store->find(key)) return *stored;
   }
   const at::Tensor weight_OI = joined(compute, weights_OI);
   const PackedTensor packed = pack(compute, weight_OI, direction);

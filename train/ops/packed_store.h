@@ -38,7 +38,7 @@ class PackedStore {
     PackedStore* store_;
   };
 
-  using Key = std::tuple<const float*, size_t, Direction>;  // of the first weight, how many, which way
+  using Key = std::tuple<const float*, size_t, Direction>;  // the first weight, their number, the direction
   bool keeps(const at::Tensor& weight_OI) const;
   // Null: not there.
   const PackedTensor* find(const Key& key) const;

@@ -12,9 +12,9 @@ enum class RandomDomain : uint32_t {
   kInit,              // weights of a new model: element of a tensor
   kOrder,             // order of the samples of an epoch
   kMask,              // positions of a sample to predict
-  kReplace,           // what stands in their place
+  kReplace,           // what replaces them
   kSource,            // which corpus a sample is taken from
-  kEmbeddingDropout,  // dropout, by place (model.md#dropout); the discriminator's after the generator's
+  kEmbeddingDropout,  // dropout, by position (model.md#dropout); the discriminator's after the generator's
   kRelativeDropout,
   kAttentionDropout,
   kAttentionOutputDropout,
@@ -22,11 +22,11 @@ enum class RandomDomain : uint32_t {
   kFeedForwardDropout,
   kPoolerDropout,
   kClassifierDropout,
-  kDiscriminatorDropout,  // mixed into the seed of a discriminator: its places have the domains above
+  kDiscriminatorDropout,  // mixed into the seed of a discriminator, which uses the domains above
   kGeneratorSample,       // replaced-token detection: the generator's samples
   kPerturbation,          // SiFT: the first perturbation
   kPerturbedDropout,      // mixed into the seed of its second pass,
-  kAdversarialDropout,    // and of its third: their places have the domains above
+  kAdversarialDropout,    // and of its third: both use the domains above
   kCut,                   // which samples are cut into short sequences, and how short
   kDocuments,             // which documents of a query a step learns from
 };

@@ -9,9 +9,10 @@
 namespace deberta::train {
 
 struct Rows {
-  std::vector<int32_t> starts;            // cu_seqlens [B + 1] of these rows, from 0
-  std::vector<int32_t> positions_N = {};  // place of each row within its sequence, ascending in each; empty: 0, 1, ...
-  std::vector<uint8_t> mask_N = {};       // 0: a masked token; empty: none
+  std::vector<int32_t> starts;  // cu_seqlens [B + 1] of these rows, from 0
+  std::vector<int32_t> positions_N =
+      {};                            // position of each row within its sequence, ascending in each; empty: 0, 1, ...
+  std::vector<uint8_t> mask_N = {};  // 0: a masked token; empty: none
 
   size_t sequences() const { return starts.empty() ? 0 : starts.size() - 1; }
   size_t count() const { return starts.empty() ? 0 : static_cast<size_t>(starts.back()); }

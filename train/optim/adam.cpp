@@ -11,7 +11,7 @@
 namespace deberta::train {
 namespace {
 
-struct Place {
+struct AdamBlock {
   float* weights;
   float* gradients;
   float* m;
@@ -23,19 +23,19 @@ struct Numbers {
   float inverse_divisor;
   float beta1, new_share1;
   float beta2, new_share2;
-  float root_scale;  // of sqrt(v): the bias correction of v
+  float root_scale;  // scale of sqrt(v): the bias correction of v
   float epsilon;
-  float rate;        // of m / root
-  float decay_rate;  // of the weight
+  float rate;        // rate of m / root
+  float decay_rate;  // rate of the weight's decay
 };
 
 // Both moments and the weight.
 template <bool kAdmax, bool kHasGradients>
-void update(const Place& place, size_t count, const Numbers& n) {
-  float* __restrict weights = place.weights;
-  const float* __restrict gradients = place.gradients;
-  float* __restrict m = place.m;
-  float* __restrict v = place.v;
+void update(const AdamBlock& block, size_t count, const Numbers& n) {
+  float* __restrict weights = block.weights;
+  const float* __restrict gradients = block.gradients;
+  float* __restrict m = block.m;
+  float* __restrict v = block.v;
   for (size_t begin = 0; begin < count; begin += kSlotElements) {
     for (size_t j = 0; j < kSlotElements; ++j) {
       const size_t i = begin + j;
@@ -52,8 +52,8 @@ void update(const Place& place, size_t count, const Numbers& n) {
 }
 
 template <bool kAdmax>
-void update_block(const Place& place, size_t count, const Numbers& n, bool has_gradients) {
-  (has_gradients ? update<kAdmax, true> : update<kAdmax, false>)(place, count, n);
+void update_block(const AdamBlock& block, size_t count, const Numbers& n, bool has_gradients) {
+  (has_gradients ? update<kAdmax, true> : update<kAdmax, false>)(block, count, n);
 }
 
 void look_ahead(float* __restrict weights, float* __restrict slow, size_t count, double alpha) {
@@ -145,14 +145,14 @@ void Adam::step(const AdamStep& step, FlatBuffer& weights, FlatBuffer& gradients
   const bool looks_ahead = options_.lookahead_k > 0 && t % options_.lookahead_k == 0;
   parallel_for(step.parallel, blocks_.size(), [&](size_t task, size_t) {
     const auto [slot, begin, count] = blocks_[task];
-    const Place place{weights.data() + begin, gradients.data() + begin, state_.m.data() + begin,
-                      state_.v.data() + begin};
+    const AdamBlock block{weights.data() + begin, gradients.data() + begin, state_.m.data() + begin,
+                          state_.v.data() + begin};
     const bool has_gradients = step.squares.empty() || step.squares[task] != 0;
     const auto update_all = options_.is_admax ? update_block<true> : update_block<false>;
-    update_all(place, count, for_slot(numbers, layout_.slots[slot]), has_gradients);
-    if (looks_ahead) look_ahead(place.weights, state_.slow.data() + begin, count, options_.lookahead_alpha);
-    if (options_.average_decay > 0) average(place.weights, state_.averages.data() + begin, count, new_share);
-    if (step.zeroes_gradients && has_gradients) std::fill_n(place.gradients, count, 0.0F);
+    update_all(block, count, for_slot(numbers, layout_.slots[slot]), has_gradients);
+    if (looks_ahead) look_ahead(block.weights, state_.slow.data() + begin, count, options_.lookahead_alpha);
+    if (options_.average_decay > 0) average(block.weights, state_.averages.data() + begin, count, new_share);
+    if (step.zeroes_gradients && has_gradients) std::fill_n(block.gradients, count, 0.0F);
   });
 }
 

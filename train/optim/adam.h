@@ -18,7 +18,7 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-6;
-  double weight_decay = 0.01;  // of the slots that decay, those without a gradient too
+  double weight_decay = 0.01;  // applies to the slots that decay, those without a gradient too
   // AdamW: m / (1 - b1^t) and v / (1 - b2^t) in the update, t = 1 at the first step. XAdam has none.
   bool has_bias_correction = false;
   bool is_admax = false;      // v = max(b2 v, |g|), update m / (v + eps)
@@ -32,10 +32,10 @@ struct AdamOptions {
 
 struct AdamStep {
   double learning_rate = 0;
-  double divisor = 1;  // of the gradients (gradient_norm.h)
+  double divisor = 1;  // what gradients are divided by (gradient_norm.h)
   bool zeroes_gradients = true;
-  // Of the gradients (squares_by_block): where they are all 0, as in most of a table of words, they are not read.
-  // Empty: they are read everywhere. No bit depends on it.
+  // Sums of the gradients' squares (squares_by_block): blocks where they are 0, as in most of a table of words, are not
+  // read. Empty: all are read. No bit depends on it.
   std::span<const double> squares = {};
   Parallel parallel = serial();
 };

@@ -31,7 +31,7 @@ struct ParameterSlot {
 constexpr size_t kSlotElements = Arena::kAlignment / sizeof(float);
 
 struct ParameterLayout {
-  std::vector<ParameterSlot> slots;  // in the order given
+  std::vector<ParameterSlot> slots;  // in the order of the parameters
   size_t size = 0;                   // elements of a buffer
 
   const ParameterSlot* find(std::string_view name) const;  // nullptr when absent

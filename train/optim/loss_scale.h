@@ -10,7 +10,7 @@ namespace deberta::train {
 class LossScale {
  public:
   static constexpr double kFirst = 16384;
-  static constexpr double kCleanSteps = 250;  // in a row, after which the scale is doubled
+  static constexpr double kCleanSteps = 250;  // steps in a row after which the scale is doubled
   static constexpr double kLowest = 1;
 
   explicit LossScale(double first = 0) : state_{first, 0} {}  // 0: none

@@ -19,7 +19,7 @@ namespace {
 using Settings = ScheduleSettings;
 constexpr double kPi = std::numbers::pi;
 constexpr double kUsualTimescale = 10000;
-constexpr int64_t kCycles = 4;  // of warmup_cyclic_linear_cosine
+constexpr int64_t kCycles = 4;  // cycles of warmup_cyclic_linear_cosine
 
 // The original's: x is the part of the run that is over, w the part that is warm-up.
 

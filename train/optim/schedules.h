@@ -11,13 +11,13 @@ enum class DecayShape { kLinear, kCosine, kOneMinusSqrt };
 
 struct ScheduleSettings {
   int64_t total = 1;  // steps of the run
-  double warmup = 0;  // from 1: steps; below 1: a part of the run
+  double warmup = 0;  // from 1 on: steps; below 1: a part of the run
   double ends = 0;    // the factor at the end of the decay
   double power = 1;
   double cycles = 0;                       // 0: what is usual for the schedule
   double timescale = 0;                    // steps; 0: those of the warm-up, or 10000 without one
-  double decay = 0.1;                      // from 1: steps; below 1: a part of the run
-  DecayShape shape = DecayShape::kCosine;  // of that decay
+  double decay = 0.1;                      // from 1 on: steps; below 1: a part of the run
+  DecayShape shape = DecayShape::kCosine;  // shape of that decay
 };
 
 // A row of the table of schedules. `uses` names the settings that count besides `total` and `warmup`.

@@ -32,7 +32,7 @@ class BatchStream {
 
   const Corpora& corpora() const { return corpora_; }
   int64_t total_steps() const { return total_steps_; }
-  double share(size_t corpus) const { return batches_.sources().share(corpus); }  // of the samples
+  double share(size_t corpus) const { return batches_.sources().share(corpus); }  // share of the samples
 
   // The micro-batches of `step`, and then of each that follows.
   void begin(int64_t step);

@@ -14,12 +14,12 @@
 namespace deberta::train {
 
 struct Corpora {
-  std::vector<TokenFile> files;       // of settings.corpora, one each
+  std::vector<TokenFile> files;       // one for each of settings.corpora
   std::vector<std::string> held_out;  // paths of corpora
   uint64_t tokens = 0;
   uint64_t documents = 0;
 
-  std::string hash() const;  // of all that the tokens were made from
+  std::string hash() const;  // hash of all that the tokens were made from
 };
 
 // From the cache, or tokenised now by `tokenizer`, that of the folder. Nothing once stopped.

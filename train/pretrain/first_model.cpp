@@ -17,7 +17,7 @@ namespace {
 
 struct FirstConfig {
   ModelConfig config;
-  int64_t decoder_passes = 0;  // where the run says nothing
+  int64_t decoder_passes = 0;  // where the run has no option for it
 };
 
 // As the engine decides it: a language model without a table of positions is read through the plain head.
@@ -46,7 +46,7 @@ FirstConfig config_of(const ModelStart& start, size_t longest, const Tokenizer& 
   return {std::move(config), passes};
 }
 
-// What the run decides, also for a model that is trained further. The files say it, since another reading of the same
+// What the run decides, also for a model that is trained further. The files have it, since another reading of the same
 // weights answers wrongly.
 ModelConfig with_objective(const FirstConfig& first, const ModelStart& start) {
   const ModelConfig& config = first.config;

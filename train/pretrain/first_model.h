@@ -18,7 +18,7 @@ using Note = std::function<void(const std::string&)>;  // gets what a person sho
 // What the first weights depend on besides the settings of the model.
 struct Beginning {
   size_t longest = 0;  // sequence of the run, in tokens: the model has positions for it
-  uint64_t seed = 0;   // of new weights
+  uint64_t seed = 0;   // seed of new weights
   Note note = [](const std::string&) {};
 };
 

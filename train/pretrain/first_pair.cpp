@@ -29,7 +29,7 @@ namespace deberta::train {
 namespace {
 
 // Files have 11 bits: a difference of two of their tables is off by as much as the tables' numbers are.
-constexpr double kDifferenceTolerance = 1e-3;  // of the table's largest number
+constexpr double kDifferenceTolerance = 1e-3;  // relative to the table's largest number
 
 // ---- forms
 
@@ -86,17 +86,17 @@ void assign(at::Tensor& tensor, const TensorView& view) {
   tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kFloat));
 }
 
-// The head stays new, as do positions that nobody has.
+// The head stays new, as do positions that neither model has.
 void copy_discriminator(Model& generator, Model& discriminator, const Checkpoint& files) {
   std::map<std::string, at::Tensor> tensors;
   visit(discriminator, [&](const ParameterSpec& spec, at::Tensor& tensor) { tensors[spec.name] = tensor; });
   const int64_t layers = generator.form.config.num_hidden_layers,
                 of_discriminator = discriminator.form.config.num_hidden_layers;
   visit(generator, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    const auto found = tensors.find(name_in_discriminator(spec.name, layers, of_discriminator));
+    const auto source = tensors.find(name_in_discriminator(spec.name, layers, of_discriminator));
     const TensorView* view = files.find(spec.name);
-    if (found != tensors.end()) {
-      tensor.detach().copy_(found->second.detach());
+    if (source != tensors.end()) {
+      tensor.detach().copy_(source->second.detach());
     } else if (view != nullptr && spec.name.starts_with("embeddings.") && view->shape == spec.shape) {
       assign(tensor, *view);  // positions, which only the mask decoder reads
     }

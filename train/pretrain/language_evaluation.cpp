@@ -28,9 +28,9 @@ HeldOutLines held_out_lines(const CorpusSettings& settings, const Corpora& corpo
 }
 
 Metrics evaluate_language_model(Model& model, const ModelStart& start, const HeldOutLines& lines,
-                                const Workplace& place, const RunHooks& hooks) {
+                                const Workplace& workplace, const RunHooks& hooks) {
   if (lines.every == 0) return {};
-  const Pipeline pipeline = to_pipeline(model, start.tokenizer(), place);
+  const Pipeline pipeline = to_pipeline(model, start.tokenizer(), workplace);
   const bool is_causal = start.objective == Objective::kCausal;
   const TaskRow& task = find_task(is_causal ? "causal" : "mlm");
   try {

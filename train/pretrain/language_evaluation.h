@@ -15,6 +15,6 @@ HeldOutLines held_out_lines(const CorpusSettings& settings, const Corpora& corpo
 
 // Nothing without held-out documents, and once stopped.
 Metrics evaluate_language_model(Model& model, const ModelStart& start, const HeldOutLines& lines,
-                                const Workplace& place, const RunHooks& hooks);
+                                const Workplace& workplace, const RunHooks& hooks);
 
 }  // namespace deberta::train

@@ -16,9 +16,9 @@ namespace {
 
 class LanguageLearner : public SingleModelLearner {
  public:
-  LanguageLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
+  LanguageLearner(const PretrainSettings& settings, const Workplace& workplace, std::unique_ptr<BatchStream> batches,
                   Model model)
-      : SingleModelLearner(std::move(model), settings.start.tokenizer(), settings.optimizer, place,
+      : SingleModelLearner(std::move(model), settings.start.tokenizer(), settings.optimizer, workplace,
                            settings.batches.longest()),
         settings_(settings),
         batches_(std::move(batches)) {}
@@ -34,7 +34,7 @@ class LanguageLearner : public SingleModelLearner {
   Metrics metrics(const Sums& sums) const override { return language_metrics(sums); }
   Metrics evaluate(EvaluationPart part, const RunHooks& hooks) override {
     const HeldOutLines lines = held_out_lines(settings_.corpus, batches_->corpora(), part);
-    return evaluate_language_model(model(), settings_.start, lines, place_, hooks);
+    return evaluate_language_model(model(), settings_.start, lines, workplace_, hooks);
   }
 
  private:
@@ -44,18 +44,18 @@ class LanguageLearner : public SingleModelLearner {
 
 StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
   const std::vector<TrainBatch> batches = batches_->next();
-  const DropoutPlace place{
+  const DropoutStream dropout{
       .is_training = true, .seed = settings_.run.seed, .step = static_cast<uint32_t>(request.step)};
   std::vector<std::function<Loss()>> losses;
   for (const TrainBatch& batch : batches) {
     losses.push_back([&] {
       request.check_stop();
-      return language_model_loss(model(), place_.compute, batch, place);
+      return language_model_loss(model(), workplace_.compute, batch, dropout);
     });
   }
   const double rate = settings_.learning_rate * request.factor;
   const StepResult result =
-      trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = place_.compute.store});
+      trainer_.step(losses, {.rate = rate, .max_norm = request.max_norm, .store = workplace_.compute.store});
   add_to_sums(result, rate, sums);
   return report_of(result, batches);
 }
@@ -63,13 +63,13 @@ StepReport LanguageLearner::step(const StepRequest& request, Sums& sums) {
 }  // namespace
 
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                                               const Workplace& place, const RunHooks& hooks) {
+                                               const Workplace& workplace, const RunHooks& hooks) {
   Model model =
       first_model(settings.start, tokenizer,
                   {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
-  std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
+  std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, workplace.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
-  return std::make_unique<LanguageLearner>(settings, place, std::move(batches), std::move(model));
+  return std::make_unique<LanguageLearner>(settings, workplace, std::move(batches), std::move(model));
 }
 
 }  // namespace deberta::train

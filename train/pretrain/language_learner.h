@@ -11,6 +11,6 @@ namespace deberta::train {
 
 // Nothing once stopped. All arguments outlive the result. Throws what first_model() and BatchStream::open() do.
 std::unique_ptr<Learner> make_language_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                                               const Workplace& place, const RunHooks& hooks);
+                                               const Workplace& workplace, const RunHooks& hooks);
 
 }  // namespace deberta::train

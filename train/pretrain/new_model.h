@@ -22,7 +22,7 @@ struct NewModel {
   std::string name = "v3-base";             // a size, or a config.json
   std::vector<std::string> overrides = {};  // "key=value", keys and values as in config.json
   int64_t vocab_size = 0;
-  int64_t max_tokens = 512;  // of a sequence; a smaller max_position_embeddings is refused
+  int64_t max_tokens = 512;  // in a sequence; a smaller max_position_embeddings is refused
 };
 
 // A `hidden_size` among the changes without heads or intermediate size brings its own: heads of 64, four times as wide.

@@ -32,8 +32,8 @@ std::string difference_name(const std::string& name) {
 }
 
 double mean_loss(const Model& discriminator, const Compute& compute, const TrainBatch& batch,
-                 const DropoutPlace& place) {
-  const Loss loss = discriminator_loss(discriminator, compute, batch, place).loss;
+                 const DropoutStream& dropout) {
+  const Loss loss = discriminator_loss(discriminator, compute, batch, dropout).loss;
   return loss.sum.item<double>() / static_cast<double>(loss.count);
 }
 
@@ -79,13 +79,13 @@ std::string DifferenceEffect::describe() const {
 }
 
 DifferenceEffect effect_of_difference(PairTrainer& pair, const Compute& compute, const TrainBatch& batch,
-                                      DropoutPlace place) {
-  place.is_training = false;
-  const TrainBatch replaced = replace_tokens(batch, generator_loss(pair.generator(), compute, batch, place).ids_P);
+                                      DropoutStream dropout) {
+  dropout.is_training = false;
+  const TrainBatch replaced = replace_tokens(batch, generator_loss(pair.generator(), compute, batch, dropout).ids_P);
   const Model own = pair.joined_discriminator();
   const Model with_generators = join_tables(pair.discriminator(), pair.generator(), TableSharing::kSame);
-  return {.with = mean_loss(own, compute, replaced, place),
-          .without = mean_loss(with_generators, compute, replaced, place),
+  return {.with = mean_loss(own, compute, replaced, dropout),
+          .without = mean_loss(with_generators, compute, replaced, dropout),
           .is_zero = own.embeddings.word_VE.equal(with_generators.embeddings.word_VE)};
 }
 

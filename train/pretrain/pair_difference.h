@@ -23,9 +23,9 @@ struct DifferenceEffect {
   bool is_zero = false;  // the two tables are the same
 
   bool helps() const { return is_zero || with < without; }
-  std::string describe() const;  // for a person
+  std::string describe() const;  // for users to read
 };
 DifferenceEffect effect_of_difference(PairTrainer& pair, const Compute& compute, const TrainBatch& batch,
-                                      DropoutPlace place);
+                                      DropoutStream dropout);
 
 }  // namespace deberta::train

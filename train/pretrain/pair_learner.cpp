@@ -32,7 +32,7 @@ constexpr const char* kBoth = "both.";
 
 class PairLearner : public Learner {
  public:
-  PairLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
+  PairLearner(const PretrainSettings& settings, const Workplace& workplace, std::unique_ptr<BatchStream> batches,
               FirstPair models, const RunHooks& hooks);
 
   int64_t total_steps() const override { return batches_->total_steps(); }
@@ -74,12 +74,12 @@ class PairLearner : public Learner {
     const bool is_whole = options().sharing == TableSharing::kDisentangled && !has_difference_;
     return is_whole ? waiting_ : join_tables(waiting_, alone_->model(), options().sharing);
   }
-  DropoutPlace place_of(int64_t step) const {
+  DropoutStream dropout_of(int64_t step) const {
     return {.is_training = true, .seed = settings_.run.seed, .step = static_cast<uint32_t>(step)};
   }
 
   const PretrainSettings& settings_;
-  const Workplace& place_;
+  const Workplace& workplace_;
   const RunHooks& hooks_;
   std::vector<NamedText> tokenizer_files_;
   std::unique_ptr<BatchStream> batches_;
@@ -91,14 +91,14 @@ class PairLearner : public Learner {
   bool is_difference_new_ = false;  // it was made from files, and no step has read it
 };
 
-PairLearner::PairLearner(const PretrainSettings& settings, const Workplace& place, std::unique_ptr<BatchStream> batches,
-                         FirstPair models, const RunHooks& hooks)
+PairLearner::PairLearner(const PretrainSettings& settings, const Workplace& workplace,
+                         std::unique_ptr<BatchStream> batches, FirstPair models, const RunHooks& hooks)
     : settings_(settings),
-      place_(place),
+      workplace_(workplace),
       hooks_(hooks),
       tokenizer_files_(settings.start.tokenizer().changed_files()),
       batches_(std::move(batches)),
-      alone_(std::in_place, std::move(models.generator), settings.optimizer, place.compute),
+      alone_(std::in_place, std::move(models.generator), settings.optimizer, workplace.compute),
       waiting_(std::move(models.discriminator)),
       has_difference_(models.has_difference) {
   if (settings_.pair.steps_of_generator_alone == 0) begin_pair();
@@ -110,7 +110,7 @@ void PairLearner::begin_pair() {
     hold_difference(waiting_, alone_->model());
     has_difference_ = is_difference_new_ = true;
   }
-  pair_.emplace(alone_->model(), waiting_, options(), settings_.optimizer, place_.compute);
+  pair_.emplace(alone_->model(), waiting_, options(), settings_.optimizer, workplace_.compute);
   alone_.reset();
   waiting_ = {};
 }
@@ -126,7 +126,7 @@ StepReport PairLearner::step_generator(const StepRequest& request, std::span<con
   for (const TrainBatch& batch : batches) {
     losses.push_back([&] {
       request.check_stop();
-      return language_model_loss(alone_->model(), place_.compute, batch, place_of(request.step));
+      return language_model_loss(alone_->model(), workplace_.compute, batch, dropout_of(request.step));
     });
   }
   const double rate = settings_.learning_rate * request.factor;
@@ -136,9 +136,9 @@ StepReport PairLearner::step_generator(const StepRequest& request, std::span<con
 }
 
 StepReport PairLearner::step_pair(const StepRequest& request, std::span<const TrainBatch> batches, Sums& sums) {
-  const DropoutPlace place = place_of(request.step);
+  const DropoutStream dropout = dropout_of(request.step);
   if (std::exchange(is_difference_new_, false)) {
-    const DifferenceEffect effect = effect_of_difference(*pair_, place_.compute, batches.front(), place);
+    const DifferenceEffect effect = effect_of_difference(*pair_, workplace_.compute, batches.front(), dropout);
     effect.helps() ? hooks_.on_note(effect.describe()) : warn(effect.describe());
   }
   const double rate = settings_.learning_rate * request.factor;
@@ -146,7 +146,7 @@ StepReport PairLearner::step_pair(const StepRequest& request, std::span<const Tr
                          ? rate
                          : settings_.pair.discriminator_rate * request.factor;
   const PairStep result =
-      pair_->step(batches, place, {.rate = rate, .discriminator_rate = own, .max_norm = request.max_norm},
+      pair_->step(batches, dropout, {.rate = rate, .discriminator_rate = own, .max_norm = request.max_norm},
                   {.check_stop = request.check_stop});
   add_to_sums(result, rate, own, sums);
   StepReport report = report_of(result.generator, batches);
@@ -163,7 +163,7 @@ Metrics PairLearner::metrics(const Sums& sums) const {
 
 Metrics PairLearner::evaluate(EvaluationPart part, const RunHooks& hooks) {
   const HeldOutLines lines = held_out_lines(settings_.corpus, batches_->corpora(), part);
-  Metrics metrics = evaluate_language_model(generator(), settings_.start, lines, place_, hooks);
+  Metrics metrics = evaluate_language_model(generator(), settings_.start, lines, workplace_, hooks);
   for (auto& [name, value] : metrics) name = std::string("eval_") + kOfGenerator + name.substr(name.find('_') + 1);
   return metrics;
 }
@@ -244,11 +244,11 @@ void PairLearner::load_discriminator(const Checkpoint& files) {
 }  // namespace
 
 std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                                           const Workplace& place, const RunHooks& hooks) {
+                                           const Workplace& workplace, const RunHooks& hooks) {
   FirstPair models =
       first_pair(settings.start, settings.pair, tokenizer,
                  {.longest = settings.batches.longest(), .seed = settings.run.seed, .note = hooks.on_beginning});
-  std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
+  std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, workplace.compute.parallel, hooks);
   if (batches == nullptr) return nullptr;
   const int64_t alone = settings.pair.steps_of_generator_alone, total = batches->total_steps();
   if (alone >= total) {
@@ -256,7 +256,7 @@ std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, con
                                                 std::to_string(total) + ", got " + std::to_string(alone),
                                      .argument = "generator_warmup"}});
   }
-  return std::make_unique<PairLearner>(settings, place, std::move(batches), std::move(models), hooks);
+  return std::make_unique<PairLearner>(settings, workplace, std::move(batches), std::move(models), hooks);
 }
 
 }  // namespace deberta::train

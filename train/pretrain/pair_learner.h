@@ -14,6 +14,6 @@ namespace deberta::train {
 // Nothing once stopped. All arguments outlive the result. Throws what first_pair() and BatchStream::open() do, kUsage
 // for a run that trains nothing but the generator.
 std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                                           const Workplace& place, const RunHooks& hooks);
+                                           const Workplace& workplace, const RunHooks& hooks);
 
 }  // namespace deberta::train

@@ -42,7 +42,7 @@ void add_to_sums(const PairStep& result, double rate, double discriminator_rate,
   sums[kSteps] += 1;
   sums["replaced"] += static_cast<double>(result.replaced);
   sums["flagged"] += static_cast<double>(result.flagged);
-  sums["found"] += static_cast<double>(result.found);
+  sums["found"] += static_cast<double>(result.detected);
 }
 
 Metrics pair_metrics(const Sums& sums, double lambda) {

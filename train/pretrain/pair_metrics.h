@@ -1,4 +1,4 @@
-// What steps of a pair add to the sums of a log, and the metrics that these and the tables give.
+// What steps of a pair add to the sums of a log, and the metrics that follow from these and the tables.
 #pragma once
 #include "train/run/learner.h"
 #include "train/step/pair_trainer.h"

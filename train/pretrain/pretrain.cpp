@@ -53,30 +53,31 @@ std::vector<CorpusPart> parts_of(const BatchStream& batches) {
 }
 
 std::unique_ptr<Learner> make_learner(const PretrainSettings& settings, const Tokenizer& tokenizer,
-                                      const Workplace& place, const RunHooks& hooks) {
+                                      const Workplace& workplace, const RunHooks& hooks) {
   const auto make = settings.start.objective == Objective::kReplaced ? make_pair_learner : make_language_learner;
-  return make(settings, tokenizer, place, hooks);
+  return make(settings, tokenizer, workplace, hooks);
 }
 
 }  // namespace
 
 RunResult pretrain(const PretrainSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   const Tokenizer tokenizer = settings.start.tokenizer().load();
   return run(
-      settings.run, [&](const RunHooks& polled) { return make_learner(settings, tokenizer, place, polled); }, hooks);
+      settings.run, [&](const RunHooks& polled) { return make_learner(settings, tokenizer, workplace, polled); },
+      hooks);
 }
 
 std::optional<RateSearch> search_rates(const PretrainSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   const Tokenizer tokenizer = settings.start.tokenizer().load();
-  const std::unique_ptr<Learner> learner = make_learner(settings, tokenizer, place, hooks);
+  const std::unique_ptr<Learner> learner = make_learner(settings, tokenizer, workplace, hooks);
   if (learner == nullptr) return std::nullopt;
   return search_rates(*learner, {.learning_rate = settings.learning_rate, .max_norm = settings.run.max_norm}, hooks);
 }
 
 std::optional<size_t> find_accumulation(const PretrainSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   const Tokenizer tokenizer = settings.start.tokenizer().load();
   RunHooks quiet = hooks;  // the run itself reports what it begins with
   quiet.on_note = quiet.on_beginning = [](const std::string&) {};
@@ -85,16 +86,17 @@ std::optional<size_t> find_accumulation(const PretrainSettings& settings, const 
   const BatchSettings& batches = settings.batches;
   return find_accumulation(batches.sequences_per_step, batches.accumulation, [&](size_t accumulation) {
     tried.batches.accumulation = accumulation;
-    return make_learner(tried, tokenizer, place, quiet);
+    return make_learner(tried, tokenizer, workplace, quiet);
   });
 }
 
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   const Tokenizer tokenizer = settings.start.tokenizer().load();
   std::vector<std::string> notes = notes_of_first(settings, tokenizer);
   const int64_t parameters = count_parameters(settings, tokenizer);
-  const std::unique_ptr<BatchStream> batches = BatchStream::open(settings, tokenizer, place.compute.parallel, hooks);
+  const std::unique_ptr<BatchStream> batches =
+      BatchStream::open(settings, tokenizer, workplace.compute.parallel, hooks);
   if (batches == nullptr) return std::nullopt;
   DryRun dry{.total_steps = batches->total_steps(),
              .corpora = parts_of(*batches),

@@ -28,7 +28,7 @@ std::optional<size_t> find_accumulation(const PretrainSettings& settings, const 
 
 // What a run reads of one corpus.
 struct CorpusPart {
-  double share = 0;  // of the samples
+  double share = 0;  // share of the samples
   uint64_t tokens = 0, documents = 0;
 };
 
@@ -38,8 +38,8 @@ struct DryRun {
   std::vector<CorpusPart> corpora = {};
   MaskOptions masks = {};  // as the objective has them
   int64_t parameters = 0;
-  std::vector<std::string> notes = {};   // of the vocabulary and the weights
-  std::vector<TrainBatch> batches = {};  // of the first step
+  std::vector<std::string> notes = {};   // notes about the vocabulary and the weights
+  std::vector<TrainBatch> batches = {};  // batches of the first step
 };
 std::optional<DryRun> dry_run(const PretrainSettings& settings, const RunHooks& hooks);  // nothing once stopped
 

@@ -24,7 +24,7 @@ enum class Objective { kMasked, kCausal, kReplaced };
 // The texts of a run and where their tokens are kept: open_corpora(), and the evaluation on what they hold out.
 struct CorpusPaths {
   std::vector<std::string> paths;  // find_corpus_files()
-  double weight = 1;               // of its samples among those of all corpora
+  double weight = 1;               // weight of its samples among those of all corpora
 };
 struct CorpusSettings {
   std::vector<CorpusPaths> corpora = {};
@@ -44,11 +44,11 @@ struct RunLength {
 struct BatchSettings {
   DocumentBoundary boundary = DocumentBoundary::kNone;
   RunLength length = {};
-  size_t max_tokens = 128;         // of a sequence
-  size_t long_tokens = 0;          // of a sequence in the last steps; 0: as before
-  double long_share = 0.15;        // of the steps
-  double short_share = 0;          // of the samples: cut into shorter sequences (BatchOptions)
-  size_t sequences_per_step = 64;  // of max_tokens each
+  size_t max_tokens = 128;         // in a sequence
+  size_t long_tokens = 0;          // in a sequence of the last steps; 0: as before
+  double long_share = 0.15;        // share of the steps that are the last ones
+  double short_share = 0;          // share of the samples that are cut into shorter sequences (BatchOptions)
+  size_t sequences_per_step = 64;  // with max_tokens each
   size_t accumulation = 1;         // micro-batches of a step
   MaskOptions masks = {};          // before masks_of()
   double source_exponent = 1;
@@ -65,7 +65,7 @@ struct ModelStart {
   // All of model_folder is kept but what follows the vocabulary, of which rows are kept by their pieces.
   bool has_new_embeddings = false;
   NewModel new_model = {};
-  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says, else 2
+  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json sets it, else 2
   Objective objective = Objective::kMasked;
 
   RunTokenizer tokenizer() const { return {tokenizer_folder, added_tokens}; }
@@ -76,10 +76,10 @@ struct ModelStart {
 // first_pair() and the learner of pairs read it.
 struct PairSettings {
   PairOptions options = {};
-  double discriminator_rate = 0;         // highest, of its own optimiser; 0: the generator's
-  std::string generator_folder = {};     // weights of the generator to begin with; empty: as the next two say
-  bool is_generator_copied = false;      // from the discriminator: its tables, some of its layers, and a new head
-  int64_t generator_layers = 0;          // 0: half of the discriminator's
+  double discriminator_rate = 0;      // highest, of its own optimiser; 0: the generator's
+  std::string generator_folder = {};  // weights of the generator to begin with; empty: as the next two set it
+  bool is_generator_copied = false;  // the generator has the discriminator's tables, some of its layers, and a new head
+  int64_t generator_layers = 0;      // 0: half of the discriminator's
   int64_t steps_of_generator_alone = 0;  // the first ones
 };
 

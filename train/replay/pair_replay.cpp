@@ -98,8 +98,8 @@ void replay_step(PairTrainer& pair, const Checkpoint& file, const ReplaySettings
 }  // namespace
 
 int64_t replay_pair(const ReplaySettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
-  PairTrainer pair = load_pair(settings, place.compute);
+  const Workplace workplace(settings.workplace);
+  PairTrainer pair = load_pair(settings, workplace.compute);
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   ReplayResults results;
   int64_t step = 0;

@@ -28,7 +28,7 @@ std::vector<int32_t> read_integers(const Checkpoint& file, const std::string& pa
 class ReplayResults {
  public:
   void add(const std::string& name, const Shape& shape, std::span<const float> values);
-  void add(const std::string& name, double value);  // of the shape [1]
+  void add(const std::string& name, double value);  // a tensor of shape [1]
   void write(const std::string& path) const;
 
  private:

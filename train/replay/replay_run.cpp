@@ -20,7 +20,7 @@ namespace deberta::train {
 int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   if (settings.task) return replay_task(settings, hooks);
   if (settings.objective == Objective::kReplaced) return replay_pair(settings, hooks);
-  const Workplace place(settings.workplace);
+  const Workplace workplace(settings.workplace);
   ModelConfig config = load_model_config(settings.model_folder + "/config.json");
   const Checkpoint weights = Checkpoint::open(settings.model_folder);
   config.layout = find_layout(config, weights);
@@ -28,7 +28,7 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
   if (settings.decoder_passes) config.mask_decoder_passes = *settings.decoder_passes;
   Model model = make_model({.config = config, .head = Head::kMaskedLm});
   load_parameters(model, weights);
-  Trainer trainer(std::move(model), settings.optimizer, place.compute);
+  Trainer trainer(std::move(model), settings.optimizer, workplace.compute);
   const Checkpoint file = Checkpoint::open_file(settings.batches);
   ReplayResults results;
   int64_t step = 0;
@@ -36,7 +36,9 @@ int64_t replay(const ReplaySettings& settings, const RunHooks& hooks) {
     if (hooks.stop() == StopRequest::kStop) return step;
     const std::string name = std::to_string(step);
     const TrainBatch batch = read_step(file, settings.batches, name).batch;
-    const std::function<Loss()> loss = [&] { return language_model_loss(trainer.model(), place.compute, batch, {}); };
+    const std::function<Loss()> loss = [&] {
+      return language_model_loss(trainer.model(), workplace.compute, batch, {});
+    };
     replay_step(trainer, settings, loss, name, results);
   }
   if (step == 0) {

@@ -24,25 +24,25 @@ struct ReplaySettings {
   PairOptions pair = {};
   double discriminator_rate = 0;  // 0: learning_rate
   std::string generator_folder = {};
-  // A task's head in place of `objective`. N.labels are
+  // A task's head instead of `objective`. N.labels are
   //   kClass    classes [B], or distributions [B, C]
   //   kScore    numbers [B]
   //   kLabels   0 or 1 [B, C]
   //   kTokens   classes [B, L], below 0: none
-  //   kSpan     N.first and N.last [B] instead, places in the sequence
+  //   kSpan     N.first and N.last [B] instead, positions in the sequence
   //   kChoice   right choices [Q], the sequences being B / Q for each
-  //   kMention  0 or 1 [B, M], with N.mentions [B, M, P], places in the sequence, 0: none
+  //   kMention  0 or 1 [B, M], with N.mentions [B, M, P], positions in the sequence, 0: none
   // With `adversarial`, N.delta [B, L, D] is the first change of the inputs, and there are N.task_loss and
   // N.adversarial_loss too.
   std::optional<TaskLoss> task = std::nullopt;
   std::optional<AdversarialOptions> adversarial = std::nullopt;
-  // For a task's head too, in place of `adversarial`: a model with the same classes in the same order. There are
+  // For a task's head too, instead of `adversarial`: a model with the same classes in the same order. There are
   // N.task_loss and N.distillation_loss too.
   std::string teacher_folder = {};
   DistillationOptions distillation = {};
-  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json says
+  std::optional<int64_t> decoder_passes = std::nullopt;  // of the mask decoder; none: as config.json sets it
   OptimizerOptions optimizer = {};
-  double learning_rate = 5e-4;  // of every step
+  double learning_rate = 5e-4;  // rate of every step
   double max_norm = 1;
   WorkplaceSettings workplace = {};
 };

@@ -25,9 +25,9 @@ class Step {
       : file_(file), settings_(settings), name_(std::move(name)), read_(read_inputs(file, settings.batches, name_)) {
     const Shape& shape = file.find(name_ + ".input_ids")->shape;
     length_ = shape[1];
-    places_.assign(static_cast<size_t>(shape[0] * length_), -1);
+    tokens_.assign(static_cast<size_t>(shape[0] * length_), -1);
     for (size_t t = 0; t < read_.rows_T.size(); ++t)
-      places_[static_cast<size_t>(read_.rows_T[t])] = static_cast<int32_t>(t);
+      tokens_[static_cast<size_t>(read_.rows_T[t])] = static_cast<int32_t>(t);
   }
 
   TaskBatch batch() const {
@@ -68,11 +68,11 @@ class Step {
   at::Tensor delta() const {
     const TensorView* view = file_.find(name_ + ".delta");
     if (view == nullptr) return {};
-    const auto width = static_cast<int64_t>(view->count()) / static_cast<int64_t>(places_.size());
-    if (view->shape != Shape{static_cast<int64_t>(places_.size()) / length_, length_, width})
+    const auto width = static_cast<int64_t>(view->count()) / static_cast<int64_t>(tokens_.size());
+    if (view->shape != Shape{static_cast<int64_t>(tokens_.size()) / length_, length_, width})
       refuse("delta", "expected the shape [B, L, D]");
     std::vector<float> values = to_fp32(*view);
-    const at::Tensor all = at::from_blob(values.data(), {static_cast<int64_t>(places_.size()), width}, at::kFloat);
+    const at::Tensor all = at::from_blob(values.data(), {static_cast<int64_t>(tokens_.size()), width}, at::kFloat);
     return take_rows(all, read_.rows_T);
   }
 
@@ -81,10 +81,10 @@ class Step {
     throw Error(ErrorCode::kInput, settings_.batches, name_ + "." + tensor + ": " + message);
   }
   const TensorView& tensor(const std::string& name) const {
-    const TensorView* found = file_.find(name_ + "." + name);
-    if (found == nullptr)
+    const TensorView* view = file_.find(name_ + "." + name);
+    if (view == nullptr)
       throw Error(ErrorCode::kInput, settings_.batches, "expected a tensor " + name_ + "." + name + ", got none");
-    return *found;
+    return *view;
   }
   std::vector<int32_t> integers(const std::string& name) const {
     std::vector<int32_t> values;
@@ -94,16 +94,16 @@ class Step {
     }
     return values;
   }
-  // The packed row of a place in a sequence.
-  int32_t row(const std::string& name, int64_t sequence, int64_t place) const {
-    const bool is_inside = place >= 0 && place < length_ && sequence * length_ < std::ssize(places_);
-    const int32_t row = is_inside ? places_[static_cast<size_t>(sequence * length_ + place)] : -1;
-    if (row < 0) refuse(name, "expected places of tokens in their sequence, got " + std::to_string(place));
+  // The packed row of a position in a sequence.
+  int32_t row(const std::string& name, int64_t sequence, int64_t position) const {
+    const bool is_inside = position >= 0 && position < length_ && sequence * length_ < std::ssize(tokens_);
+    const int32_t row = is_inside ? tokens_[static_cast<size_t>(sequence * length_ + position)] : -1;
+    if (row < 0) refuse(name, "expected places of tokens in their sequence, got " + std::to_string(position));
     return row;
   }
   std::vector<int32_t> rows(const std::string& name) const {
     std::vector<int32_t> rows_B;
-    for (const int32_t place : integers(name)) rows_B.push_back(row(name, std::ssize(rows_B), place));
+    for (const int32_t position : integers(name)) rows_B.push_back(row(name, std::ssize(rows_B), position));
     return rows_B;
   }
   void add_choices(TaskBatch& batch) const {
@@ -120,9 +120,9 @@ class Step {
     batch.right_M = to_fp32(tensor("labels"));
     batch.mentions.push_back(0);
     int64_t number = 0;
-    for (const int32_t place : integers("mentions")) {
+    for (const int32_t position : integers("mentions")) {
       const int64_t sequence = number / (shape[1] * shape[2]);
-      if (place > 0) batch.mention_rows.push_back(row("mentions", sequence, place));
+      if (position > 0) batch.mention_rows.push_back(row("mentions", sequence, position));
       if (++number % shape[2] != 0) continue;
       batch.mentions.push_back(static_cast<int32_t>(batch.mention_rows.size()));
       batch.mention_sequences_M.push_back(static_cast<int32_t>(sequence));
@@ -134,7 +134,7 @@ class Step {
   std::string name_;
   ReplayBatch read_;
   int64_t length_ = 0;
-  std::vector<int32_t> places_;  // of [B, L]: the packed token, or -1
+  std::vector<int32_t> tokens_;  // for each element of [B, L] the packed token, or -1
 };
 
 void run_step(Trainer& trainer, const std::optional<Teacher>& teacher, const ReplaySettings& settings,
@@ -162,8 +162,8 @@ void run_step(Trainer& trainer, const std::optional<Teacher>& teacher, const Rep
 }  // namespace
 
 int64_t replay_task(const ReplaySettings& settings, const RunHooks& hooks) {
-  const Workplace place(settings.workplace);
-  Trainer trainer(load_task_model(settings.model_folder), settings.optimizer, place.compute);
+  const Workplace workplace(settings.workplace);
+  Trainer trainer(load_task_model(settings.model_folder), settings.optimizer, workplace.compute);
   std::optional<Teacher> teacher;
   if (!settings.teacher_folder.empty()) teacher = Teacher{.model = load_task_model(settings.teacher_folder)};
   const Checkpoint file = Checkpoint::open_file(settings.batches);
@@ -172,7 +172,7 @@ int64_t replay_task(const ReplaySettings& settings, const RunHooks& hooks) {
   for (; file.find(std::to_string(step) + ".input_ids") != nullptr; ++step) {
     if (hooks.stop() == StopRequest::kStop) return step;
     const std::string name = std::to_string(step);
-    run_step(trainer, teacher, settings, place.compute, Step(file, settings, name), name, results);
+    run_step(trainer, teacher, settings, workplace.compute, Step(file, settings, name), name, results);
   }
   if (step == 0) throw Error(ErrorCode::kInput, settings.batches, "expected a tensor 0.input_ids, got none");
   results.write(settings.output);

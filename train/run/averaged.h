@@ -1,4 +1,4 @@
-// Puts the averages of a learner's weights in their place for as long as it lives.
+// Exchanges a learner's weights with their averages for as long as it lives.
 #pragma once
 #include "train/run/learner.h"
 

@@ -15,7 +15,7 @@
 namespace deberta::train {
 namespace {
 
-constexpr double kUsedShare = 0.9;  // of the memory
+constexpr double kUsedShare = 0.9;  // share of the memory that may be used
 
 // Descending: of the samples, those that are at least `fewest`.
 std::vector<size_t> divisors_of(size_t samples, size_t fewest) {
@@ -92,8 +92,8 @@ std::optional<size_t> find_accumulation(size_t samples_per_step, size_t accumula
     }
     return peak_bytes();
   };
-  const size_t found = find_accumulation({samples_per_step, accumulation, memory_limit_bytes()}, try_step);
-  return is_stopped ? std::nullopt : std::optional(found);
+  const size_t chosen = find_accumulation({samples_per_step, accumulation, memory_limit_bytes()}, try_step);
+  return is_stopped ? std::nullopt : std::optional(chosen);
 }
 
 }  // namespace deberta::train

@@ -26,8 +26,7 @@ using TryStep = std::function<std::optional<uint64_t>(size_t accumulation)>;
 // out of memory may end the process. Throws kOutOfMemory where a sample by itself is too much.
 size_t find_accumulation(const BatchSizeSearch& search, const TryStep& try_step);
 
-// The same with the first step of the learners that make() gives; nothing once stopped, which make() says by returning
-// none.
+// The same with the first step of the learners that make() returns; nothing once stopped: make() then returns null.
 using MakeLearnerInParts = std::function<std::unique_ptr<Learner>(size_t accumulation)>;
 std::optional<size_t> find_accumulation(size_t samples_per_step, size_t accumulation, const MakeLearnerInParts& make);
 

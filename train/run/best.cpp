@@ -38,7 +38,7 @@ BestMetric to_best(const BestRule& rule, const Metrics& metrics, int64_t step) {
   const std::string& name = rule.metrics.front();
   BestMetric best{.name = name, .value = *find(metrics, name), .step = step};
   for (size_t i = 1; i < rule.metrics.size(); ++i) {
-    if (const double* value = find(metrics, rule.metrics[i])) best.others.emplace(rule.metrics[i], *value);
+    if (const double* value = find(metrics, rule.metrics[i])) best.other_values.emplace(rule.metrics[i], *value);
   }
   return best;
 }

@@ -18,7 +18,7 @@ struct BestRule {
   int64_t patience = 0;  // the run ends after this many evaluations without a better one; 0: never
 };
 
-// Whether the evaluation has the rule's first metric: others say nothing of the best step.
+// Whether the evaluation has the rule's first metric: others do not count for the best step.
 bool is_evaluated(const BestRule& rule, const Metrics& metrics);
 
 // What is not a number is never better, and any number is better than it.

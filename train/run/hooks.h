@@ -21,7 +21,7 @@ struct RunProgress {
   Phase phase = Phase::kReading;
   uint64_t done = 0;
   uint64_t tokens = 0;
-  std::optional<double> fraction = std::nullopt;  // of the phase; none: it has just begun, or takes no time
+  std::optional<double> fraction = std::nullopt;  // done part of the phase; none: it has just begun, or takes no time
 };
 
 enum class StopRequest {
@@ -33,8 +33,8 @@ enum class StopRequest {
 struct RunHooks {
   std::function<void(const RunProgress&)> on_progress = [](const RunProgress&) {};
   std::function<void(int64_t step, const Metrics&)> on_log = [](int64_t, const Metrics&) {};  // a line of the log
-  std::function<void(const std::string&)> on_note = [](const std::string&) {};                // for a person
-  // The same, of the weights that a run begins with: run() keeps it from runs that go on, which read others.
+  std::function<void(const std::string&)> on_note = [](const std::string&) {};                // a note to the user
+  // The same about the weights that a run begins with: run() keeps it from runs that go on, which read others.
   std::function<void(const std::string&)> on_beginning = [](const std::string&) {};
   // Polled in every phase and between micro-batches. kSave is answered once.
   std::function<StopRequest()> stop = [] { return StopRequest::kNone; };

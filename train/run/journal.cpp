@@ -27,7 +27,7 @@ bool attempt(const char* loss, const std::function<void()>& write) {
 Journal::Journal(const RunFolder& folder, int64_t step)
     : folder_(folder.path()), metrics_(folder.file(kMetricsName), step) {
   attempt("no log of events is written",
-          [&] { events_ = std::make_unique<EventLog>(folder.file(kEventsName), !folder.found()); });
+          [&] { events_ = std::make_unique<EventLog>(folder.file(kEventsName), !folder.checkpoint()); });
   attempt("nothing is written for TensorBoard", [&] {
     event_file_ = std::make_unique<EventFile>(folder.file(kTensorBoardName), load_run_record(folder_).log);
   });

@@ -22,7 +22,7 @@ class Journal {
   Journal(const RunFolder& folder, int64_t step);
 
   void write(int64_t step, const Metrics& metrics);
-  void note(RunEvent event);  // its time is now
+  void note(RunEvent event);  // sets its time to now
   // What was written survives a crash of the machine. Throws kFileWrite.
   void sync() { metrics_.sync(); }
 

@@ -18,8 +18,8 @@ namespace deberta::train {
 struct StepLeft {};
 
 struct StepRequest {
-  int64_t step = 0;                          // from 0
-  double factor = 1;                         // of the schedule: each learning rate is its highest times this
+  int64_t step = 0;                          // counts from 0
+  double factor = 1;                         // each learning rate is its highest times this; from the schedule
   double max_norm = 1;                       // 0: no clip
   std::function<void()> check_stop = [] {};  // called between micro-batches; throws StepLeft
 };
@@ -40,7 +40,7 @@ class Learner {
   virtual ~Learner() = default;
 
   virtual int64_t total_steps() const = 0;
-  // Steps between two evaluations where the run does not say; 0: one at the end.
+  // Steps between two evaluations where the run does not set them; 0: one at the end.
   virtual int64_t evaluation_steps() const { return 0; }
   // Hashes of the data and the models that a run which goes on must share with the one before, by name.
   virtual std::map<std::string, std::string> hashes() = 0;
@@ -66,7 +66,7 @@ class Learner {
   virtual void load(const std::string& checkpoint) = 0;
   // The models as a user of the run wants them, into a folder that has other files.
   virtual void write_models(const std::string& folder) = 0;
-  // The weights and their averages change places, for evaluations and results; without averages nothing happens.
+  // Exchanges the weights and their averages, for evaluations and results; without averages nothing happens.
   virtual void exchange_averages() = 0;
   // What the reports show of the models besides, into the same folder.
   virtual void write_answers(const std::string& /*folder*/, const RunHooks& /*hooks*/) {}

@@ -9,7 +9,7 @@
 namespace deberta::train {
 namespace {
 
-constexpr double kKept = 0.9;  // of the average with each new loss
+constexpr double kKept = 0.9;  // share of the average that stays with each new loss
 
 double rate_of(const RateSearchSettings& settings, int64_t step, int64_t steps) {
   const double part = steps > 1 ? static_cast<double>(step) / static_cast<double>(steps - 1) : 0;

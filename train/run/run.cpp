@@ -48,7 +48,7 @@ class Run {
 
  private:
   void prepare();
-  void resume(const FoundCheckpoint& found);
+  void resume(const FoundCheckpoint& checkpoint);
   void tell_beginning() const;
   void note_start();
   void train();
@@ -75,9 +75,9 @@ class Run {
 
   const RunSettings& settings_;
   const RunHooks& hooks_;
-  RunHooks polled_;  // the same, with poll()
+  RunHooks polled_;  // hooks_ with poll() as `stop`
   std::vector<std::string> beginning_;
-  std::optional<BestMetric> saved_best_;  // of the evaluations whose steps were saved
+  std::optional<BestMetric> saved_best_;  // best of the evaluations whose steps were saved
   const Schedule& schedule_;
   ScheduleSettings schedule_settings_;
 
@@ -89,9 +89,9 @@ class Run {
   std::atomic<bool> wants_save_ = false;  // an evaluation polls on threads of its own
   std::atomic<bool> is_stopped_ = false;
   int64_t eval_steps_ = 0;
-  int64_t saved_step_ = -1, failed_step_ = -1;  // of the last save, and of the last that failed
+  int64_t saved_step_ = -1, failed_step_ = -1;  // steps of the last save and of the last failed one
   int64_t evaluated_step_ = -1;
-  Metrics evaluation_;  // of evaluated_step_
+  Metrics evaluation_;  // metrics of evaluated_step_
   int64_t failed_saves_ = 0;
   RecentLoss recent_loss_;
   const Clock::time_point begin_ = Clock::now();
@@ -108,8 +108,8 @@ StopRequest Run::poll() {
 
 bool Run::is_early() const {
   if (!settings_.best || settings_.best->patience == 0) return false;
-  const auto found = state_.counters.find(kNotBetter);
-  return found != state_.counters.end() && found->second >= settings_.best->patience;
+  const auto counter = state_.counters.find(kNotBetter);
+  return counter != state_.counters.end() && counter->second >= settings_.best->patience;
 }
 
 void Run::prepare() {
@@ -120,8 +120,8 @@ void Run::prepare() {
   state_.options = settings_.options;
   state_.hashes = learner_->hashes();
   folder_ = std::make_unique<RunFolder>(settings_.output, settings_.resumes);
-  check_overridden(settings_.overridden, state_, folder_->found() ? &folder_->found()->state : nullptr);
-  folder_->found() ? resume(*folder_->found()) : tell_beginning();
+  check_overridden(settings_.overridden, state_, folder_->checkpoint() ? &folder_->checkpoint()->state : nullptr);
+  folder_->checkpoint() ? resume(*folder_->checkpoint()) : tell_beginning();
   journal_ = std::make_unique<Journal>(*folder_, state_.step);
   note_start();
   if (const std::optional<Error> error = missing_space(folder_->path(), contents()))
@@ -136,7 +136,7 @@ void Run::note_start() {
   RunEvent start{.step = state_.step, .kind = event::kBegan, .details = settings_.details};
   const Details read = learner_->details();
   start.details.insert(start.details.end(), read.begin(), read.end());
-  if (folder_->found()) {
+  if (folder_->checkpoint()) {
     start.kind = event::kResumed;
     start.text = "from " + checkpoint_name(state_.step);
   }
@@ -144,18 +144,18 @@ void Run::note_start() {
   if (result_.is_degraded) note(event::kDegraded, "the newest checkpoint was damaged or gone, an older one was taken");
 }
 
-void Run::resume(const FoundCheckpoint& found) {
-  check_same_run(found.state, state_, settings_.overridden, settings_.output);
-  const TrainerState now = state_;
-  state_ = found.state;
-  state_.options = now.options;
-  state_.hashes = now.hashes;
-  state_.total_steps = now.total_steps;
-  result_.is_degraded = found.is_degraded;
+void Run::resume(const FoundCheckpoint& checkpoint) {
+  check_same_run(checkpoint.state, state_, settings_.overridden, settings_.output);
+  const TrainerState current = state_;
+  state_ = checkpoint.state;
+  state_.options = current.options;
+  state_.hashes = current.hashes;
+  state_.total_steps = current.total_steps;
+  result_.is_degraded = checkpoint.is_degraded;
   saved_step_ = state_.step;
   saved_best_ = state_.best;
-  learner_->load(found.folder);
-  hooks_.on_note("going on from " + found.folder);
+  learner_->load(checkpoint.folder);
+  hooks_.on_note("going on from " + checkpoint.folder);
 }
 
 void Run::count(const StepReport& report) {
@@ -307,7 +307,7 @@ void Run::train() {
     if (result_.is_out_of_time) break;
   }
   // A run that was killed after its last save may have left checkpoints that this removes.
-  const bool is_found = folder_->found() && folder_->found()->state.step == state_.step;
+  const bool is_found = folder_->checkpoint() && folder_->checkpoint()->state.step == state_.step;
   const bool has_failed = is_done() && failed_step_ == state_.step;  // nothing has changed since
   if ((saved_step_ != state_.step && !has_failed) || is_found) save();
 }
@@ -316,7 +316,7 @@ void Run::train() {
 void Run::drop_lost_best() {
   if (!state_.best || state_.best->step == state_.step) return;
   if (is_directory(folder_->file(checkpoint_name(state_.best->step)))) return;
-  if (saved_best_ && saved_best_->step == state_.best->step) saved_best_.reset();  // somebody has removed it
+  if (saved_best_ && saved_best_->step == state_.best->step) saved_best_.reset();  // its folder has been removed
   warn("the best model so far, of step " + std::to_string(state_.best->step) + ", was not saved; " +
        (saved_best_ ? "the best of those that were is of step " + std::to_string(saved_best_->step)
                     : std::string("no other was")));
@@ -373,7 +373,7 @@ RunResult Run::go(const MakeLearner& make_learner) {
   try {
     learner_ = make_learner(polled_);
   } catch (...) {
-    tell_beginning();  // it may say why
+    tell_beginning();  // the notes may explain the error
     throw;
   }
   if (learner_ != nullptr) {
@@ -403,10 +403,10 @@ RunResult Run::go(const MakeLearner& make_learner) {
 }  // namespace
 
 ScheduleSettings schedule_of(const RunSettings& settings, int64_t steps) {
-  ScheduleSettings made = settings.schedule_settings;
-  made.total = steps;
-  check_schedule(find_schedule(settings.schedule), made);
-  return made;
+  ScheduleSettings schedule_settings = settings.schedule_settings;
+  schedule_settings.total = steps;
+  check_schedule(find_schedule(settings.schedule), schedule_settings);
+  return schedule_settings;
 }
 
 RunResult run(const RunSettings& settings, const MakeLearner& make_learner, const RunHooks& hooks) {
@@ -414,7 +414,7 @@ RunResult run(const RunSettings& settings, const MakeLearner& make_learner, cons
     return Run(settings, hooks).go(make_learner);
   } catch (const Error&) {
     throw;
-  } catch (const std::exception& error) {  // of LibTorch, which is not known here, or of the C++ library
+  } catch (const std::exception& error) {  // from LibTorch, which is not known here, or the C++ library
     if (!is_out_of_memory(error)) throw;
     fail_without_memory();
   }

@@ -26,19 +26,19 @@ struct RunSettings {
   int64_t logging_steps = 50;
   int64_t save_steps = 500;  // 0: only at the end
   size_t save_total_limit = 2;
-  int64_t eval_steps = 0;                       // 0: as the learner says
+  int64_t eval_steps = 0;                       // 0: the learner's
   std::optional<BestRule> best = std::nullopt;  // none: the last step is the result
 
   // The run ends after the step at which so many seconds of this process are over, as at its last step, and goes on
   // from there another time; 0: never.
   double max_seconds = 0;
 
-  bool resumes = true;  // from the newest checkpoint of `output`; false: a folder with one is refused
+  bool resumes = true;  // goes on from the newest checkpoint of `output`; false: a folder with one is refused
   // Everything that changes the mathematics, by name, as text: a run that goes on must have the same, or name what it
   // changes.
   std::map<std::string, std::string> options = {};
   std::vector<std::string> overridden = {};
-  Details details = {};  // for the log of events: what the user named, and where the run is
+  Details details = {};  // for the log of events: what the user named, and where the run takes place
 };
 
 struct RunResult {
@@ -47,9 +47,9 @@ struct RunResult {
   int64_t tokens = 0;
   bool is_finished = false;  // false: stopped, with a checkpoint
   bool is_degraded = false;  // went on from an older checkpoint than the newest
-  double seconds = 0;        // of this process
-  Metrics evaluation = {};   // of the result
-  int64_t best_step = 0;     // whose models are the result; `steps` without a BestRule
+  double seconds = 0;        // duration in this process
+  Metrics evaluation = {};   // metrics of the result
+  int64_t best_step = 0;     // the step whose models are the result; `steps` without a BestRule
   bool is_early = false;     // ended by the patience
   // Ended by its time. The models are the best so far, and the checkpoint of the last step knows nothing of that end.
   bool is_out_of_time = false;

@@ -54,8 +54,8 @@ void compare(const std::map<std::string, std::string>& before, const std::map<st
 
 // What the run began without, or goes on without, is another thing too.
 std::map<std::string, std::string> with_names_of(std::map<std::string, std::string> hashes,
-                                                 const std::map<std::string, std::string>& others) {
-  for (const auto& [name, hash] : others) hashes.try_emplace(name, "");
+                                                 const std::map<std::string, std::string>& other_hashes) {
+  for (const auto& [name, hash] : other_hashes) hashes.try_emplace(name, "");
   return hashes;
 }
 

@@ -4,8 +4,8 @@
 namespace deberta::train {
 
 double sum_of(const Sums& sums, const std::string& name) {
-  const auto found = sums.find(name);
-  return found == sums.end() ? 0 : found->second;
+  const auto sum = sums.find(name);
+  return sum == sums.end() ? 0 : sum->second;
 }
 
 double ratio_of(const Sums& sums, const std::string& part, const std::string& whole) {

@@ -105,7 +105,7 @@ std::vector<int64_t> checkpoint_steps(const std::string& output) {
 
 std::optional<Error> missing_space(const std::string& output, const CheckpointContents& contents) {
   struct statvfs status {};
-  if (::statvfs(output.c_str(), &status) != 0) return std::nullopt;  // creating the folder will say what is wrong
+  if (::statvfs(output.c_str(), &status) != 0) return std::nullopt;  // creating the folder will report what is wrong
   uint64_t size_bytes = contents.models_bytes;
   for (const TensorView& tensor : contents.optimizer) size_bytes += tensor.bytes.size();
   const double needed = kSpareSpace * static_cast<double>(size_bytes);
@@ -136,34 +136,34 @@ std::string save_checkpoint(const std::string& output, const CheckpointContents&
 }
 
 std::optional<FoundCheckpoint> find_checkpoint(const std::string& output) {
-  FoundCheckpoint found;
+  FoundCheckpoint checkpoint;
   const std::string latest = path_in(output, kLatest);
-  std::optional<int64_t> newest;  // that there was
+  std::optional<int64_t> newest;  // the newest that existed
   if (is_regular_file(latest)) {
     const std::string text = read_file(latest, 1000);
     newest = step_of(std::string_view(text).substr(0, text.find('\n')));
   }
   for (const int64_t step : checkpoint_steps(output)) {
-    found.folder = path_in(output, checkpoint_name(step));
-    const auto damage = find_damage(found.folder, step, found.state);
+    checkpoint.folder = path_in(output, checkpoint_name(step));
+    const auto damage = find_damage(checkpoint.folder, step, checkpoint.state);
     if (!damage) {
-      if (newest && *newest > step && !found.is_degraded)
-        warn(fmt::format("{}: the checkpoint that it names is gone; {} is taken", latest, found.folder));
-      found.is_degraded = found.is_degraded || (newest && *newest > step);
-      return found;
+      if (newest && *newest > step && !checkpoint.is_degraded)
+        warn(fmt::format("{}: the checkpoint that it names is gone; {} is taken", latest, checkpoint.folder));
+      checkpoint.is_degraded = checkpoint.is_degraded || (newest && *newest > step);
+      return checkpoint;
     }
     warn(fmt::format("a damaged checkpoint is passed over: {}", damage->what()));
-    found.is_degraded = true;
+    checkpoint.is_degraded = true;
   }
   return std::nullopt;
 }
 
 std::string recorded_option(const std::string& output, const std::string& name) {
   if (!is_directory(output)) return {};
-  const std::optional<FoundCheckpoint> found = find_checkpoint(output);
-  if (!found) return {};
-  const auto option = found->state.options.find(name);
-  return option == found->state.options.end() ? std::string() : option->second;
+  const std::optional<FoundCheckpoint> checkpoint = find_checkpoint(output);
+  if (!checkpoint) return {};
+  const auto option = checkpoint->state.options.find(name);
+  return option == checkpoint->state.options.end() ? std::string() : option->second;
 }
 
 std::vector<std::string> remove_checkpoint_leftovers(const std::string& output) {

@@ -25,13 +25,13 @@ struct CheckpointContents {
 
 // Which older checkpoints stay.
 struct Rotation {
-  size_t keep_last = 0;                // with the new one; 0: all
+  size_t keep_last = 0;                // the new one included; 0: all
   std::optional<int64_t> best_step{};  // always stays
 };
 
 std::string checkpoint_name(int64_t step);                         // "checkpoint-000500"
-std::vector<int64_t> checkpoint_steps(const std::string& output);  // of the folders with such a name, newest first
-constexpr const char* kStateName = "trainer/state.json";           // in a checkpoint
+std::vector<int64_t> checkpoint_steps(const std::string& output);  // from the names of folders, newest first
+constexpr const char* kStateName = "trainer/state.json";           // within a checkpoint
 
 // Writes the checkpoint of `state.step` and returns its folder; then older ones are removed. A valid one of the same
 // step is kept as it is, a damaged one replaced. On failure older checkpoints are untouched and nothing half-written is
@@ -39,7 +39,7 @@ constexpr const char* kStateName = "trainer/state.json";           // in a check
 // checkpoint that cannot be removed is a warning.
 std::string save_checkpoint(const std::string& output, const CheckpointContents& contents, const Rotation& rotation);
 
-// What saving it would say now if the disk has no room for it.
+// The error that saving it would throw now, if the disk has no room for it.
 std::optional<Error> missing_space(const std::string& output, const CheckpointContents& contents);
 
 struct FoundCheckpoint {
@@ -51,7 +51,7 @@ struct FoundCheckpoint {
 // The newest checkpoint whose files are those of its manifest; nothing without one. Each newer one is a warning.
 std::optional<FoundCheckpoint> find_checkpoint(const std::string& output);
 
-// What the newest checkpoint of a run says of an option; empty: nothing, or there is no checkpoint or no folder.
+// The value of an option in the newest checkpoint of a run; empty: it has none, or there is no checkpoint or no folder.
 std::string recorded_option(const std::string& output, const std::string& name);
 
 // Removes and lists what killed runs left half-written or half-removed. For the start of a run, before it saves.

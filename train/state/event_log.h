@@ -29,7 +29,7 @@ constexpr const char* kFinished = "finished";
 struct RunEvent {
   int64_t step = 0;  // steps done
   std::string kind;
-  std::string text = {};  // for people; may be empty
+  std::string text = {};  // for users to read; may be empty
   double time = 0;        // seconds since 1970
   std::vector<std::pair<std::string, std::string>> details = {};
 

@@ -33,7 +33,7 @@ std::vector<std::string> contents_of(const Json& line) {
 
 std::vector<std::string> contents_of_last_line(std::string_view text) {
   if (text.empty()) return {};
-  text.remove_suffix(1);  // its line end
+  text.remove_suffix(1);  // the line end
   const size_t before = text.rfind('\n');
   return contents_of(parse_json(text.substr(before == std::string_view::npos ? 0 : before + 1), "line"));
 }

@@ -42,7 +42,7 @@ int open_folder(const std::string& path) {
 
 constexpr std::array<std::string_view, 4> kLogs = {kMetricsName, kEventsName, kTensorBoardName, kPageName};
 
-// What is written through a link would take the place of a file elsewhere.
+// Writing through a link would overwrite a file elsewhere.
 void check_are_no_links(const std::string& folder) {
   for (const std::string_view name : kLogs) {
     const std::string path = fmt::format("{}/{}", folder, name);
@@ -53,7 +53,7 @@ void check_are_no_links(const std::string& folder) {
   }
 }
 
-// Up to the end of the first line, of a file that may be anybody's.
+// Reads up to the end of the first line, of a file that may not belong to a run.
 std::string first_line(const std::string& path) {
   constexpr size_t kMost = 4096;
   std::ifstream file(path, std::ios::binary);
@@ -64,7 +64,7 @@ std::string first_line(const std::string& path) {
 }
 
 // A run that has not come to its first checkpoint leaves its logs at most, and begins anew. Files of these names that
-// no run has made are somebody's: every run notes an event before it measures anything.
+// no run has written belong to the user: every run notes an event before it measures anything.
 bool holds_only_logs(const std::string& path) {
   const std::vector<std::string> names = names_in(path, kLogs.size() + 1);
   if (!std::ranges::all_of(names,
@@ -84,13 +84,13 @@ RunFolder::RunFolder(const std::string& path, bool may_resume) : path_(path), fd
     remove_checkpoint_leftovers(path_);
     remove_leftovers(file(kPageName));
     check_are_no_links(path_);
-    found_ = find_checkpoint(path_);
-    if (!found_ && !holds_only_logs(path_))
+    checkpoint_ = find_checkpoint(path_);
+    if (!checkpoint_ && !holds_only_logs(path_))
       refuse(path_, "expected a new or empty folder, or one with checkpoints of a run, got one with other files");
-    if (found_ && !may_resume) {
+    if (checkpoint_ && !may_resume) {
       throw Error(ErrorCode::kUsage,
                   {{.where = path_,
-                    .message = fmt::format("holds {} of an earlier run", checkpoint_name(found_->state.step)),
+                    .message = fmt::format("holds {} of an earlier run", checkpoint_name(checkpoint_->state.step)),
                     .remedies = {{"go on from it with {}", "resume", "auto"}, {"name another folder"}}}});
     }
     for (const char* folder : {"", "/generator", "/discriminator"}) remove_leftovers_in(path_ + folder);

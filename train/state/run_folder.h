@@ -12,7 +12,7 @@ constexpr const char* kEventsName = "events.jsonl";
 constexpr const char* kTensorBoardName = "tb";  // a folder
 constexpr const char* kPageName = "run.html";
 constexpr const char* kResultsName = "all_results.json";
-constexpr const char* kOutOfTimeKey = "out_of_time";  // of kResultsName: the time was over before the last step
+constexpr const char* kOutOfTimeKey = "out_of_time";  // a key of kResultsName: the time was over before the last step
 
 class RunFolder {
  public:
@@ -26,12 +26,12 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::optional<FoundCheckpoint>& found() const { return found_; }
+  const std::optional<FoundCheckpoint>& checkpoint() const { return checkpoint_; }
 
  private:
   std::string path_;
   int fd_ = -1;
-  std::optional<FoundCheckpoint> found_;
+  std::optional<FoundCheckpoint> checkpoint_;
 };
 
 // The lock that a RunFolder takes, for those who only read the folder, if no run has it. Nothing is made or removed.

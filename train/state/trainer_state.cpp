@@ -51,7 +51,7 @@ Json value_of(const std::map<std::string, Value>& values) {
 Json value_of(const std::optional<BestMetric>& best) {
   if (!best) return nullptr;
   JsonObject members{{"name", best->name}, {"value", to_json_number(best->value)}, {"step", best->step}};
-  if (!best->others.empty()) members.emplace_back("others", value_of(best->others));
+  if (!best->other_values.empty()) members.emplace_back("others", value_of(best->other_values));
   return members;
 }
 
@@ -62,11 +62,11 @@ class StateReader {
   template <class Value>
   void operator()(const char* name, Value& value) {
     ++known_;
-    const Json* found = document_.find(name);
-    if (found == nullptr) {
+    const Json* member = document_.find(name);
+    if (member == nullptr) {
       problems_.push_back({where_, fmt::format("{}: missing", name)});
     } else {
-      read(name, *found, value);
+      read(name, *member, value);
     }
   }
   void finish() {
@@ -99,7 +99,7 @@ class StateReader {
     members("name", value->name);
     members("value", value->value);
     members("step", value->step);
-    if (has_others) members("others", value->others);
+    if (has_others) members("others", value->other_values);
     problems_.insert(problems_.end(), members.problems_.begin(), members.problems_.end());
   }
   template <class Value>
@@ -122,8 +122,8 @@ class StateReader {
 
 std::optional<double> BestMetric::value_of(const std::string& metric) const {
   if (metric == name) return value;
-  const auto other = others.find(metric);
-  return other == others.end() ? std::nullopt : std::optional(other->second);
+  const auto other = other_values.find(metric);
+  return other == other_values.end() ? std::nullopt : std::optional(other->second);
 }
 
 Json to_json_number(double value) {

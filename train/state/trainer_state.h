@@ -15,7 +15,7 @@ struct BestMetric {
   double value = 0;
   int64_t step = 0;  // after which it was measured
   // Further metrics of the same evaluation, which decide where another has the same value.
-  std::map<std::string, double> others = {};
+  std::map<std::string, double> other_values = {};
 
   std::optional<double> value_of(const std::string& metric) const;
   bool operator==(const BestMetric&) const = default;
@@ -28,10 +28,10 @@ struct TrainerState {
   int64_t samples = 0;  // seen
   int64_t tokens = 0;
   int64_t seed = 0;                                 // at least 0
-  std::map<std::string, std::string> options = {};  // in effect, by name
+  std::map<std::string, std::string> options = {};  // options in effect, by name
   std::map<std::string, std::string> hashes = {};   // SHA-256 of data, tokenizer and the model it began from
   std::map<std::string, int64_t> counters = {};     // skipped steps, evaluations without a better one, ...
-  std::map<std::string, double> sums = {};          // of metrics since their last line in the log; any value
+  std::map<std::string, double> sums = {};          // sums for metrics since their last line in the log; any value
   std::optional<BestMetric> best = {};
 
   bool operator==(const TrainerState&) const = default;

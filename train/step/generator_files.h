@@ -10,7 +10,7 @@
 namespace deberta::train {
 
 struct OpenedFiles {
-  ModelConfig config;  // with the layout of the weights
+  ModelConfig config;  // includes the layout of the weights
   Checkpoint weights;
 };
 

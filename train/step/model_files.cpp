@@ -72,7 +72,7 @@ std::optional<std::string> settings_with_length(const std::string& tokenizer_fol
     settings = parse_python_json(changed->text, path, kSettingsLimits, JsonWarnings::kSilent);
   else if (is_regular_file(path))
     settings = load_python_json(path, kSettingsLimits, JsonWarnings::kSilent);
-  if (!settings.is_object()) return std::nullopt;  // whoever reads it refuses it
+  if (!settings.is_object()) return std::nullopt;  // its reader refuses it
   JsonObject& members = settings.as_object();
   const auto length = std::ranges::find(members, "model_max_length", &JsonMember::first);
   if (length == members.end())
@@ -84,11 +84,11 @@ std::optional<std::string> settings_with_length(const std::string& tokenizer_fol
 
 }  // namespace
 
-Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& place) {
-  const ModelOptions options = place.model_options();
+Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& workplace) {
+  const ModelOptions options = workplace.model_options();
   const ModelConfig config = config_in_memory(model);
   return {config, tokenizer.load(options.tokenizer),
-          is_for_training_alone(model.form) ? compute_by_training(model, place.compute)
+          is_for_training_alone(model.form) ? compute_by_training(model, workplace.compute)
                                             : deberta::Model::load(to_checkpoint(model), config, options)};
 }
 

@@ -15,16 +15,16 @@ namespace deberta::train {
 
 // The model with its tokenizer, read from the memory of `model`, which must outlive it and not change meanwhile; the
 // engine computes it where it has the form. Throws what Model::load throws.
-Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& place);
+Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& workplace);
 
 // What the files of a model are besides its own.
 struct ModelFilesRules {
   std::string subfolder = {};            // "generator/"
   std::vector<TensorView> tensors = {};  // more of them, under canonical names
   // The tokens of the longest sequences that the model was trained on. Where readers of the folder would cut texts at
-  // less, the tokenizer's configuration says it.
+  // less, the tokenizer's configuration has the number.
   std::optional<size_t> trained_tokens = {};
-  std::vector<NamedText> tokenizer_files = {};  // in place of the tokenizer's own: RunTokenizer::changed_files()
+  std::vector<NamedText> tokenizer_files = {};  // instead of the tokenizer's own: RunTokenizer::changed_files()
 };
 
 // Adds config.json, the weights in fp32 and the files of the tokenizer.

@@ -74,17 +74,17 @@ void PairTrainer::move_into_groups() {
   if (options_.sharing == TableSharing::kSame) {
     discriminator_ = join_tables(discriminator_, generator_, options_.sharing);
   }
-  std::map<std::string, ParameterMemory> places;
+  std::map<std::string, ParameterMemory> memories;
   for (ParameterGroup& group : groups_) {
     const std::vector<ParameterMemory> memory = group.memory();
-    for (size_t n = 0; n < memory.size(); ++n) places[group.layout().slots[n].name] = memory[n];
+    for (size_t n = 0; n < memory.size(); ++n) memories[group.layout().slots[n].name] = memory[n];
   }
   for (const auto& [model, prefix] :
        {std::pair{&generator_, "generator."}, std::pair{&discriminator_, "discriminator."}}) {
     std::vector<ParameterMemory> memory;
     for (const NamedParameter& parameter : trained_parameters(*model)) {
-      const auto own = places.find(prefix + parameter.name);
-      memory.push_back(own != places.end() ? own->second : places.at("generator." + parameter.name));
+      const auto own = memories.find(prefix + parameter.name);
+      memory.push_back(own != memories.end() ? own->second : memories.at("generator." + parameter.name));
     }
     move_parameters(*model, memory);
   }
@@ -92,7 +92,7 @@ void PairTrainer::move_into_groups() {
 
 struct PairTrainer::StepInput {
   std::span<const TrainBatch> batches;
-  const DropoutPlace& place;
+  const DropoutStream& dropout;
   const PairStepSettings& settings;
   const PairStepExtras& extras;
 };
@@ -106,10 +106,10 @@ std::vector<TrainBatch> PairTrainer::run_generator(const StepInput& input, doubl
   std::vector<TrainBatch> replaced;
   for (size_t n = 0; n < input.batches.size(); ++n) {
     input.extras.check_stop();
-    const GeneratorLoss words = generator_loss(generator_, compute_, input.batches[n], input.place);
+    const GeneratorLoss words = generator_loss(generator_, compute_, input.batches[n], input.dropout);
     differentiate(words.loss, scale, result);
-    const auto& given = input.extras.given_ids_P;
-    replaced.push_back(replace_tokens(input.batches[n], given.empty() ? words.ids_P : given[n]));
+    const auto& chosen = input.extras.given_ids_P;
+    replaced.push_back(replace_tokens(input.batches[n], chosen.empty() ? words.ids_P : chosen[n]));
   }
   return replaced;
 }
@@ -118,14 +118,14 @@ void PairTrainer::run_discriminator(const StepInput& input, std::span<const Trai
                                     PairStep& result) {
   const Model joined = joined_discriminator();
   result.discriminator = labels_of(replaced);
-  result.replaced = result.flagged = result.found = 0;
+  result.replaced = result.flagged = result.detected = 0;
   for (const TrainBatch& batch : replaced) {
     if (options_.is_joint) input.extras.check_stop();
-    const DiscriminatorLoss tokens = discriminator_loss(joined, compute_, batch, input.place);
+    const DiscriminatorLoss tokens = discriminator_loss(joined, compute_, batch, input.dropout);
     differentiate(tokens.loss, options_.lambda * scale, result.discriminator);
     result.replaced += tokens.replaced;
     result.flagged += tokens.flagged;
-    result.found += tokens.found;
+    result.detected += tokens.detected;
   }
 }
 
@@ -161,11 +161,11 @@ void PairTrainer::step_in_turn(const StepInput& input, PairStep& result) {
        std::vector{&result.discriminator});
 }
 
-PairStep PairTrainer::step(std::span<const TrainBatch> batches, const DropoutPlace& place,
+PairStep PairTrainer::step(std::span<const TrainBatch> batches, const DropoutStream& dropout,
                            const PairStepSettings& settings, const PairStepExtras& extras) {
   PairStep result;
   if (labels_of(batches).count == 0) return result;
-  const StepInput input{batches, place, settings, extras};
+  const StepInput input{batches, dropout, settings, extras};
   options_.is_joint ? step_jointly(input, result) : step_in_turn(input, result);
   return result;
 }

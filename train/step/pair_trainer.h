@@ -21,33 +21,33 @@ struct PairOptions {
 
 struct PairStep {
   StepResult generator;
-  StepResult discriminator;  // its loss without lambda, its norm with; joint: both norms are that of all gradients
-  int64_t replaced = 0, flagged = 0, found = 0;  // as in DiscriminatorLoss
+  StepResult discriminator;  // the loss without lambda, the norm with it; joint: both norms are that of all gradients
+  int64_t replaced = 0, flagged = 0, detected = 0;  // as in DiscriminatorLoss
 };
 
 struct PairStepSettings {
   double rate = 0;
-  double discriminator_rate = 0;  // of its own optimiser
+  double discriminator_rate = 0;  // rate of its own optimiser
   double max_norm = 1;            // 0: no clip
 };
 
 struct PairStepExtras {
-  std::span<const std::vector<int32_t>> given_ids_P = {};     // for each batch, instead of drawn words
-  std::function<void(const ParameterGroup& group)> see = {};  // is shown the gradients before the clip
+  std::span<const std::vector<int32_t>> given_ids_P = {};     // ids for each batch, instead of drawn words
+  std::function<void(const ParameterGroup& group)> see = {};  // gets the gradients before the clip
   // Called before each micro-batch until a weight moves; may throw, and then none has.
   std::function<void()> check_stop = [] {};
 };
 
 class PairTrainer {
  public:
-  // The discriminator holds what `sharing` says, its difference for kDisentangled. `compute` outlives this object.
+  // The discriminator holds what `sharing` requires, its difference for kDisentangled. `compute` outlives this object.
   // Throws what check_pair() and Adam do, kUsage for kSame with two optimisers.
   PairTrainer(Model generator, Model discriminator, const PairOptions& options, const OptimizerOptions& optimizer,
               const Compute& compute);
 
   // `batches`: micro-batches of the step. Each mean is over the labels of all of them. Without a word to predict, or
   // with a loss or gradient that is not finite, nothing moves but a generator whose own were.
-  PairStep step(std::span<const TrainBatch> batches, const DropoutPlace& place, const PairStepSettings& settings,
+  PairStep step(std::span<const TrainBatch> batches, const DropoutStream& dropout, const PairStepSettings& settings,
                 const PairStepExtras& extras = {});
 
   Model& generator() { return generator_; }

@@ -16,7 +16,7 @@ namespace deberta::train {
 struct OptimizerOptions {
   AdamOptions adam = {};
   double loss_scale = 0;  // the first one; 0: losses are differentiated as they are
-  LayerRates rates = {};  // of a Trainer's model
+  LayerRates rates = {};  // rates of a Trainer's model
 };
 
 class ParameterGroup {
@@ -35,11 +35,11 @@ class ParameterGroup {
     PackedStore* store = nullptr;  // where `differentiate` keeps packed weights, if it reads them several times
   };
   struct Differentiated {
-    double divisor = 1;           // of the gradients, beside the scale; 0: there are none, and nothing moves
+    double divisor = 1;  // what gradients are divided by, beside the scale; 0: there are none, and nothing moves
     bool has_finite_loss = true;  // false: only the norm is computed
   };
   struct Update {
-    double norm = 0;        // of the divided gradients, before the clip
+    double norm = 0;        // norm of the divided gradients, before the clip
     bool is_finite = true;  // false: the loss or a gradient is not, and the weights stay as they were
     double loss_scale = 0;  // afterwards; 0: losses are not scaled
   };
@@ -48,7 +48,7 @@ class ParameterGroup {
   using Differentiate = std::function<Differentiated(double scale)>;
   Update step(const Differentiate& differentiate, const UpdateSettings& settings);
 
-  // The weights and their averages change places, where averages are kept.
+  // Exchanges the weights and their averages, where averages are kept.
   void exchange_averages();
 
   // What a run that goes on needs besides the weights, by names with the prefix: not copied, and back. Throws kTensors.

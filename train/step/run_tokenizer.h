@@ -17,7 +17,7 @@ struct RunTokenizer {
   std::vector<std::string> added;
 
   Tokenizer load(TokenizerKind kind = TokenizerKind::kSlow) const { return Tokenizer::load(folder, kind, added); }
-  // Those that a folder with this tokenizer has in place of the folder's own.
+  // Files that a folder with this tokenizer has instead of the folder's own.
   std::vector<NamedText> changed_files() const { return files_with_tokens(folder, added); }
 };
 

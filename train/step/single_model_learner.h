@@ -14,11 +14,11 @@ namespace deberta::train {
 
 class SingleModelLearner : public Learner {
  public:
-  // `place` outlives this object.
-  SingleModelLearner(Model model, RunTokenizer tokenizer, const OptimizerOptions& optimizer, const Workplace& place,
+  // `workplace` outlives this object.
+  SingleModelLearner(Model model, RunTokenizer tokenizer, const OptimizerOptions& optimizer, const Workplace& workplace,
                      size_t trained_tokens)
-      : place_(place),
-        trainer_(std::move(model), optimizer, place.compute),
+      : workplace_(workplace),
+        trainer_(std::move(model), optimizer, workplace.compute),
         tokenizer_(std::move(tokenizer)),
         files_{.trained_tokens = trained_tokens, .tokenizer_files = tokenizer_.changed_files()} {}
 
@@ -33,7 +33,7 @@ class SingleModelLearner : public Learner {
   Model& model() { return trainer_.model(); }
   const Model& model() const { return trainer_.model(); }
 
-  const Workplace& place_;
+  const Workplace& workplace_;
   Trainer trainer_;
 
  private:

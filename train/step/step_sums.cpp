@@ -1,4 +1,4 @@
-// Adds what one step gives to named sums, and divides them when a line is logged.
+// Adds the results of one step to named sums, and divides them when a line is logged.
 #include "train/step/step_sums.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What steps add to the sums of a log, and the metrics that these give.
+// What steps add to the sums of a log, and the metrics that follow from them.
 #pragma once
 #include <span>
 #include <string>

@@ -16,7 +16,7 @@ struct StepResult {
   double divisor = 0;  // what makes the loss a mean: the count, or what the labels weigh (objectives/loss.h)
   int64_t count = 0;
   int64_t correct = 0;
-  double norm = 0;        // of the gradient of the mean loss, before the clip
+  double norm = 0;        // norm of the gradient of the mean loss, before the clip
   bool is_finite = true;  // false: loss or gradient is not, and the weights stay as they were
   double loss_scale = 0;  // afterwards; 0: losses are not scaled
 };
@@ -32,14 +32,14 @@ class Trainer {
   struct StepSettings {
     double rate = 0;
     double max_norm = 1;
-    PackedStore* store = nullptr;  // of the losses' Compute: weights are packed once for all of them
+    PackedStore* store = nullptr;  // the losses' Compute::store: weights are packed once for all of them
   };
   // `see`: is shown the sum of the gradients, and what to divide it by, before the clip.
   using See = std::function<void(const FlatBuffer& gradients, double divisor)>;
   StepResult step(std::span<const std::function<Loss()>> losses, const StepSettings& settings, const See& see = {});
 
   void exchange_averages();  // ParameterGroup
-  void merge();              // for parameters that were set: what the model computes with besides them (lora.h)
+  void merge();              // after parameters were set: updates what the model computes with besides them (lora.h)
 
   Model& model() { return model_; }
   const Model& model() const { return model_; }

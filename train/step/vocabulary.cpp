@@ -105,7 +105,7 @@ std::vector<int64_t> rows_by_pieces(const Tokenizer& known, const Tokenizer& tok
   return from;
 }
 
-// In place, but for the ids that the run adds.
+// Rows in place, but for the ids that the run adds.
 std::vector<int64_t> rows_in_place(size_t base, size_t with_added) {
   std::vector<int64_t> from(with_added, -1);
   std::iota(from.begin(), from.begin() + static_cast<ptrdiff_t>(base), 0);

@@ -23,11 +23,11 @@ constexpr const char* kPlan = R"({
   "forms": {"full": {}, "no c2p": {"form": "-C2P", "seeds": [3], "pretrain": {"max-steps": 7}}}})";
 
 const Json* option(const JsonObject& options, const std::string& name) {
-  const Json* found = nullptr;
+  const Json* member = nullptr;
   for (const auto& [key, value] : options) {
-    if (key == name) found = &value;
+    if (key == name) member = &value;
   }
-  return found;
+  return member;
 }
 
 TEST(Plans, CellsHaveTheOptionsOfThePlanTheFormAndTheSeed) {

@@ -70,10 +70,10 @@ TEST(Batches, ArePackedSequencesOfTheLengthOfTheirStage) {
   const Case c;
   Batches batches = c.batches(options_of());
   for (const auto& [step, length, sequences] : {std::tuple(0, 32, 8), std::tuple(9, 32, 8), std::tuple(10, 128, 2)}) {
-    const auto made = batches.make(static_cast<uint64_t>(step));
-    ASSERT_EQ(made.size(), 2u);
+    const auto produced = batches.make(static_cast<uint64_t>(step));
+    ASSERT_EQ(produced.size(), 2u);
     uint32_t before = 0;
-    for (const TrainBatch& batch : made) {
+    for (const TrainBatch& batch : produced) {
       EXPECT_EQ(batch.tokens(), 256u);
       EXPECT_EQ(batch.sequences(), static_cast<size_t>(sequences));
       EXPECT_EQ(batch.longest, length);
@@ -142,13 +142,13 @@ TEST(Batches, EveryEpochHasOtherMasksForTheSameRun) {
   BatchOptions options = options_of();
   options.stages = {{0, 32}};
   Batches batches = c.batches(options);
-  std::map<Ids, std::set<Ids>> read_as;  // by text
+  std::map<Ids, std::set<Ids>> read_as;  // sequences by text
   size_t sequences = 0;
   for (uint64_t step = 0; step < 40; ++step) {
-    const auto made = batches.make(step);
-    const auto texts = texts_of(made);
+    const auto produced = batches.make(step);
+    const auto texts = texts_of(produced);
     size_t at = 0;
-    for (const TrainBatch& batch : made) {
+    for (const TrainBatch& batch : produced) {
       for (size_t i = 0; i < batch.sequences(); ++i, ++at, ++sequences)
         read_as[texts[at]].insert(
             Ids(batch.ids_T.begin() + batch.starts[i], batch.ids_T.begin() + batch.starts[i + 1]));
@@ -204,7 +204,7 @@ TEST(Prefetch, GivesTheSameBatchesAtAnyDepth) {
     Batches batches = c.batches(options_of());
     Prefetch prefetch([&](uint64_t step) { return batches.make(step); }, 5, 25, depth);
     std::vector<std::vector<TrainBatch>> all;
-    while (auto made = prefetch.next()) all.push_back(std::move(*made));
+    while (auto produced = prefetch.next()) all.push_back(std::move(*produced));
     EXPECT_FALSE(prefetch.next());
     return all;
   };
@@ -251,8 +251,8 @@ std::map<size_t, size_t> lengths_of_cut_sequences(const Case& c, double short_sh
   };
   std::map<size_t, size_t> lengths;
   for (uint64_t step = 0; step < 60; ++step) {
-    const auto made = batches.make(step);
-    const auto texts = texts_of(made);
+    const auto produced = batches.make(step);
+    const auto texts = texts_of(produced);
     EXPECT_EQ(pieces_of(texts), pieces_of(texts_of(whole.make(step)))) << step;
     size_t longest = 0;
     for (const Ids& text : texts) {
@@ -261,9 +261,9 @@ std::map<size_t, size_t> lengths_of_cut_sequences(const Case& c, double short_sh
       ++lengths[text.size() - 2];
       longest = std::max(longest, text.size());
     }
-    size_t told = 0;
-    for (const TrainBatch& batch : made) told = std::max(told, static_cast<size_t>(batch.longest));
-    EXPECT_EQ(told, longest);
+    size_t reported = 0;
+    for (const TrainBatch& batch : produced) reported = std::max(reported, static_cast<size_t>(batch.longest));
+    EXPECT_EQ(reported, longest);
   }
   return lengths;
 }

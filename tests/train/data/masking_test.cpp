@@ -155,7 +155,7 @@ TEST(Masking, HasTheStatisticsOfTheOriginal) {
     share("fraction_mask", ours.masked);
     share("fraction_same", ours.same);
     share("fraction_other", ours.other);
-    if (kSamples < samples) continue;  // of fewer samples the extremes are others
+    if (kSamples < samples) continue;  // fewer samples have other extremes
     // The smallest of 10,000 counts is one rare event.
     EXPECT_NEAR(static_cast<double>(ours.fewest), result.find("min_count")->as_number(), 1) << list;
     EXPECT_EQ(ours.most, static_cast<size_t>(result.find("max_count")->as_integer())) << list;
@@ -246,12 +246,12 @@ double rate_of_tail(const MaskOptions& options, size_t tail) {
   const Pieces pieces = make_pieces(50, 1);
   const Masker masker(pieces, options, 5);
   const Ids ids = make_sequence(512, 50, 1);
-  double found = 0;
+  double hits = 0;
   for (uint64_t sample = 0; sample < 1000; ++sample) {
     for (const int32_t position : mask(masker, ids, {sample}).predictions.positions)
-      found += static_cast<size_t>(position) + 1 + tail >= ids.size() ? 1 : 0;
+      hits += static_cast<size_t>(position) + 1 + tail >= ids.size() ? 1 : 0;
   }
-  return found / static_cast<double>(1000 * tail);
+  return hits / static_cast<double>(1000 * tail);
 }
 
 TEST(Masking, TheTailOfAFullSequenceIsNeverPredictedUnlessWanted) {

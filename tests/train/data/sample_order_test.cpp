@@ -44,14 +44,14 @@ TEST(SampleOrder, GivesAnyPlaceOfAVeryLongOrder) {
   EXPECT_NE(order(0), order(samples - 1));
 }
 
-// Each sample in each place about equally often, over many keys (chi-squared, 5 standard deviations).
+// Each sample at each position about equally often, over many keys (chi-squared, 5 standard deviations).
 TEST(SampleOrder, HasNoFavouritePlaces) {
   constexpr size_t kSamples = 13;
   constexpr uint64_t kKeys = 20000;
   std::vector<double> counts(kSamples * kSamples);
   for (uint64_t key = 0; key < kKeys; ++key) {
     const auto order = order_of(kSamples, key * 0x9E3779B97F4A7C15, 0);
-    for (size_t place = 0; place < kSamples; ++place) ++counts[place * kSamples + order[place]];
+    for (size_t position = 0; position < kSamples; ++position) ++counts[position * kSamples + order[position]];
   }
   const double expected = static_cast<double>(kKeys) / kSamples;
   double chi_squared = 0;

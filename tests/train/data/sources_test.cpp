@@ -14,7 +14,7 @@
 namespace deberta::train::sources_test {
 namespace {
 
-// Corpora of the given numbers of tokens.
+// Corpora of these numbers of tokens.
 struct Case {
   explicit Case(const std::vector<size_t>& sizes) {
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -102,7 +102,7 @@ TEST(Sources, AShortStretchHasAboutItsSharesToo) {
 TEST(Sources, EachSourceGivesAllItsRunsBeforeOneComesAgain) {
   const Case c({20000, 3000});
   Sources sources = c.sources({1, 5}, 0.7);
-  std::map<std::pair<size_t, uint64_t>, std::set<uint64_t>> seen;  // by source and epoch
+  std::map<std::pair<size_t, uint64_t>, std::set<uint64_t>> seen;  // run numbers by source and epoch
   for (uint64_t i = 0; i < 20000; ++i) {
     const SampleOrigin origin = sources.find(i, 0);
     EXPECT_TRUE(seen[std::pair(origin.source, origin.epoch)].insert(origin.run).second) << i;

@@ -47,8 +47,8 @@ TEST(TaskBatches, AnEpochIsEverySampleOnceInAnOrderOfItsOwn) {
     std::ranges::sort(ids);
     for (int32_t n = 0; n < 21; ++n) EXPECT_EQ(ids[static_cast<size_t>(n)], n);
   }
-  const TaskBatches others(samples, {.seed = 6, .samples_per_step = 8});
-  EXPECT_NE(firsts(batches.make(0)), firsts(others.make(0)));
+  const TaskBatches reseeded(samples, {.seed = 6, .samples_per_step = 8});
+  EXPECT_NE(firsts(batches.make(0)), firsts(reseeded.make(0)));
 }
 
 TEST(TaskBatches, PartsOfAStepAreTheSameSamplesAndCountTheirSequences) {

@@ -62,9 +62,9 @@ TEST_F(TaskSamplesTest, APairIsOneSequenceAndTheFirstTextStaysFirst) {
     EXPECT_EQ(samples.cut, 1u);
     const auto second_text = static_cast<size_t>(sequence.second);
     ASSERT_LT(second_text, sequence.ids.size());
-    const Encoding one = tokenizer_->encode(first), other = tokenizer_->encode(second);
-    EXPECT_EQ(sequence.ids[1], one.ids[1]);
-    EXPECT_EQ(sequence.ids[second_text], other.ids[1]);
+    const Encoding first_encoding = tokenizer_->encode(first), second_encoding = tokenizer_->encode(second);
+    EXPECT_EQ(sequence.ids[1], first_encoding.ids[1]);
+    EXPECT_EQ(sequence.ids[second_text], second_encoding.ids[1]);
   }
 }
 

@@ -1,4 +1,4 @@
-// Token files for tests: documents of given tokens.
+// Token files for tests: documents with known tokens.
 #pragma once
 #include <cstdint>
 #include <string>

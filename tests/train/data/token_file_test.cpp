@@ -16,7 +16,7 @@ namespace {
 
 using test::TemporaryFolder;
 using Ids = std::vector<int32_t>;
-using Document = std::vector<Ids>;  // its lines
+using Document = std::vector<Ids>;  // the lines of a document
 
 constexpr TokenKey kKey{std::byte{7}, std::byte{9}};
 

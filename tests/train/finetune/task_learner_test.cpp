@@ -33,9 +33,9 @@ TaskSamples unequal_samples(TaskLoss loss) {
 
 struct Step {
   Sums sums;
-  std::vector<std::byte> moments;  // of the optimiser: the gradients, of a first step
+  std::vector<std::byte> moments;  // the optimiser's moments: after a first step, the gradients
   Metrics metrics = {};
-  std::string hash = {};  // of what is trained on
+  std::string hash = {};  // hash of what is trained on
 };
 
 Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weights) {
@@ -43,9 +43,10 @@ Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weigh
                             .samples_per_step = 4,
                             .objective = {.class_weights = weights, .balances_classes = is_balanced},
                             .rates = {.learning_rate = 1e-3}};
-  const Workplace place({.threads = 1});
+  const Workplace workplace({.threads = 1});
   Model model = test::small_model(loss == TaskLoss::kClass ? Head::kSequence : Head::kToken, 5, 3);
-  const std::unique_ptr<Learner> learner = make_task_learner(settings, unequal_samples(loss), std::move(model), place);
+  const std::unique_ptr<Learner> learner =
+      make_task_learner(settings, unequal_samples(loss), std::move(model), workplace);
   Step step;
   learner->begin(0);
   learner->step({}, step.sums);
@@ -57,10 +58,10 @@ Step first_step(TaskLoss loss, bool is_balanced, const std::vector<float>& weigh
 // 4 labels of 2 classes: each class counts 2, whatever its labels are.
 TEST(TaskLearner, BalancedClassesWeighByTheInverseOfTheirCounts) {
   for (const TaskLoss loss : {TaskLoss::kClass, TaskLoss::kTokens}) {
-    const Step balanced = first_step(loss, true, {}), given = first_step(loss, false, {2.0f / 3, 2, 1});
+    const Step balanced = first_step(loss, true, {}), weighted = first_step(loss, false, {2.0f / 3, 2, 1});
     EXPECT_NEAR(balanced.sums.at("divisor"), 4, 1e-6) << "the mean weight is 1";
-    EXPECT_EQ(balanced.sums, given.sums);
-    EXPECT_EQ(balanced.moments, given.moments);
+    EXPECT_EQ(balanced.sums, weighted.sums);
+    EXPECT_EQ(balanced.moments, weighted.moments);
     EXPECT_NE(balanced.moments, first_step(loss, false, {}).moments);
   }
 }
@@ -68,11 +69,12 @@ TEST(TaskLearner, BalancedClassesWeighByTheInverseOfTheirCounts) {
 Step weighted_step(std::vector<float> weights, size_t accumulation) {
   const FinetuneSettings settings{
       .steps = 1, .samples_per_step = 4, .accumulation = accumulation, .rates = {.learning_rate = 1e-3}};
-  const Workplace place({.threads = 1});
+  const Workplace workplace({.threads = 1});
   TaskSamples samples = unequal_samples(TaskLoss::kClass);
   samples.has_weights = !weights.empty();
   for (size_t n = 0; n < weights.size(); ++n) samples.samples[n].weight = weights[n];
-  const auto learner = make_task_learner(settings, std::move(samples), test::small_model(Head::kSequence, 5, 3), place);
+  const auto learner =
+      make_task_learner(settings, std::move(samples), test::small_model(Head::kSequence, 5, 3), workplace);
   Step step;
   learner->begin(0);
   learner->step({}, step.sums);
@@ -107,9 +109,9 @@ constexpr double kRate = 1e-3;
 // The moments after a step at that part of the rates, and one more: they show where the first has moved the weights.
 Step second_step(const TaskRates& rates, double factor = 1) {
   const FinetuneSettings settings{.steps = 2, .samples_per_step = 4, .rates = rates};
-  const Workplace place({.threads = 1});
-  const std::unique_ptr<Learner> learner =
-      make_task_learner(settings, unequal_samples(TaskLoss::kClass), test::small_model(Head::kSequence, 5, 3), place);
+  const Workplace workplace({.threads = 1});
+  const std::unique_ptr<Learner> learner = make_task_learner(settings, unequal_samples(TaskLoss::kClass),
+                                                             test::small_model(Head::kSequence, 5, 3), workplace);
   Step step;
   learner->begin(0);
   for (int64_t n = 0; n < 2; ++n) learner->step({.step = n, .factor = factor}, step.sums);

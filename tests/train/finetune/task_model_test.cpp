@@ -35,37 +35,37 @@ class TaskModelTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  ModelConfig config_ = tiny_config();  // of two layers
+  ModelConfig config_ = tiny_config();  // has two layers
   FinetuneSettings settings_;
   TaskSamples samples_;
 };
 
 at::Tensor tensor_of(Model& model, const std::string& name) {
-  at::Tensor found;
+  at::Tensor match;
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
-    if (spec.name == name) found = tensor.detach();
+    if (spec.name == name) match = tensor.detach();
   });
-  return found;
+  return match;
 }
 
 TEST_F(TaskModelTest, TheLastLayersBeginAsThoseOfANewModelOfTheSeed) {
   TaskModel kept = first();
   settings_.start.reinit_layers = 1;
-  TaskModel found = first();
-  EXPECT_EQ(found.new_layers, (std::vector<std::string>{"encoder.layer.1"}));
-  Model random = make_model(found.model.form);
+  TaskModel task_model = first();
+  EXPECT_EQ(task_model.new_layers, (std::vector<std::string>{"encoder.layer.1"}));
+  Model random = make_model(task_model.model.form);
   initialise(random, settings_.run.seed);
-  visit(found.model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
+  visit(task_model.model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     const bool is_new = spec.name.starts_with("encoder.layer.1.");
     EXPECT_TRUE(tensor.detach().equal(tensor_of(is_new ? random : kept.model, spec.name))) << spec.name;
   });
   const std::string query = "encoder.layer.1.attention.self.query_proj.weight";
-  EXPECT_FALSE(tensor_of(found.model, query).equal(tensor_of(kept.model, query)));
+  EXPECT_FALSE(tensor_of(task_model.model, query).equal(tensor_of(kept.model, query)));
   settings_.start.reinit_layers = 2;
   EXPECT_EQ(first().new_layers, (std::vector<std::string>{"encoder.layer.0", "encoder.layer.1"}));
 }
 
-// As LABEL_0 and so on say nothing, they are those of the files in their order.
+// As LABEL_0 and so on have no meaning, they become the labels of the files in their order.
 TEST_F(TaskModelTest, AHeadOfTheSameScoresIsKeptInItsOrder) {
   settings_.files.task = &find_task("regression");
   const auto first_of = [&](ProblemType type, std::vector<std::string> names) {

@@ -1,5 +1,5 @@
-// Where the original drops (model.md#dropout), by hand: every place with its own numbers and its own rate, and no
-// other.
+// Where the original drops (model.md#dropout), by hand: every operation with its own numbers and its own
+// rate, and no other.
 // T packed tokens  B sequences  D hidden  R relative rows
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ at::Tensor norm(const Pass& pass, const Norm& weights, const at::Tensor& x_ND) {
   return layer_norm(pass.compute, x_ND, pass.norm(weights));
 }
 
-// Of one draw of the relative table: Kr and Qr, in every sequence and head.
+// Uses one draw of the relative table for Kr and Qr, in every sequence and head.
 at::Tensor attend_by_hand(const Pass& pass, const Model& model, const at::Tensor& x_TD) {
   const Attention& a = model.encoder.layers[0].attention;
   const at::Tensor table_RD = norm(pass, model.encoder.relative.norm, model.encoder.relative.rel_embeddings_RD);

@@ -1,5 +1,5 @@
 // The training model and the engine are two programs of one equation: on every variant they agree to single precision.
-// N rows given to the head  D hidden
+// N rows that the head reads  D hidden
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/isfinite.h>
@@ -36,7 +36,7 @@ deberta::Model to_engine(Model& model, MaskDecoder mask_decoder) {
                               {.threads = 1, .mask_decoder = mask_decoder});
 }
 
-// Of the rows given, or of all.
+// Logits of the rows `rows_N`; empty: of all.
 at::Tensor logits_of(const Pass& pass, const Model& model, std::vector<int32_t> rows_N) {
   if (rows_N.empty()) {
     rows_N.resize(pass.tokens->count());

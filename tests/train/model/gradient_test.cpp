@@ -17,8 +17,8 @@ using namespace test;
 constexpr double kGradientTolerance = 2e-8;
 
 // A scalar that depends on every output.
-at::Tensor scalar_of(const Model& model, const Batch& batch, const DropoutPlace& place) {
-  const Pass pass = make_pass(model, test_compute(), input_of(batch), place);
+at::Tensor scalar_of(const Model& model, const Batch& batch, const DropoutStream& dropout) {
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), dropout);
   const std::vector<int32_t> rows = {0, 5, 9, 11, 23};
   at::Tensor y;
   if (model.form.head == Head::kMaskedLm) {

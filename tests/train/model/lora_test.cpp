@@ -149,15 +149,15 @@ TEST(Lora, IsInNoFileOfTheModel) {
 }
 
 TEST(Lora, ChoosesModulesAsPeftDoes) {
-  const std::string zero = "encoder.layer.0.", one = "encoder.layer.1.";
+  const std::string layer_0 = "encoder.layer.0.", layer_1 = "encoder.layer.1.";
   EXPECT_EQ(modules_of({"query_proj"}),
-            (std::vector<std::string>{zero + "attention.self.query_proj", one + "attention.self.query_proj"}));
+            (std::vector<std::string>{layer_0 + "attention.self.query_proj", layer_1 + "attention.self.query_proj"}));
   EXPECT_EQ(modules_of({"output.dense"}),
-            (std::vector<std::string>{zero + "attention.output.dense", zero + "output.dense",
-                                      one + "attention.output.dense", one + "output.dense"}));
+            (std::vector<std::string>{layer_0 + "attention.output.dense", layer_0 + "output.dense",
+                                      layer_1 + "attention.output.dense", layer_1 + "output.dense"}));
   EXPECT_EQ(modules_of({"attention.output.dense", "intermediate.dense"}),
-            (std::vector<std::string>{zero + "attention.output.dense", zero + "intermediate.dense",
-                                      one + "attention.output.dense", one + "intermediate.dense"}));
+            (std::vector<std::string>{layer_0 + "attention.output.dense", layer_0 + "intermediate.dense",
+                                      layer_1 + "attention.output.dense", layer_1 + "intermediate.dense"}));
   ModelForm own = lora_form({"query_proj"});
   own.config.share_att_key = false;
   EXPECT_EQ(make_model(own).lora.size(), 2U) << "pos_query_proj is another name";

@@ -118,7 +118,7 @@ TEST(Loading, ReadsTheWholeTableNotTheDifferenceBesideIt) {
   EXPECT_EQ(worst_difference(got.embeddings.word_VE, expected.embeddings.word_VE), 0);
 }
 
-// Of twelve layers, as docs/training.md has them.
+// Layers below the head of twelve, as docs/training.md has them.
 TEST(LayersBelowHead, AreThoseOfTheTable) {
   ModelForm form = make_form(Head::kSequence, [](ModelConfig& c) {
     c.num_hidden_layers = 12;
@@ -146,7 +146,7 @@ TEST(LayersBelowHead, AreThoseOfTheTable) {
 }
 
 TEST(TrainedParameters, HaveTheRateOfTheHeadOrADecayForEachLayerBelowIt) {
-  Model model = make_model(make_form(Head::kSequence));  // of two layers
+  Model model = make_model(make_form(Head::kSequence));  // has two layers
   size_t heads = 0;
   for (const NamedParameter& parameter : trained_parameters(model, {.head = 3, .decay = .5})) {
     const std::string& name = parameter.name;
@@ -214,10 +214,10 @@ TEST(Batches, ThatDoNotFitAreRefused) {
   EXPECT_ERROR(pass_of(batch), kInput, "mask: expected 3 elements, got 2");
 }
 
-at::Tensor last_hidden(const Model& model, const Batch& batch, const DropoutPlace& place, uint32_t first = 0) {
+at::Tensor last_hidden(const Model& model, const Batch& batch, const DropoutStream& dropout, uint32_t first = 0) {
   ModelInput input = input_of(batch);
   input.first_sequence = first;
-  return encode(make_pass(model, test_compute(), input, place), model).hidden_TD.back();
+  return encode(make_pass(model, test_compute(), input, dropout), model).hidden_TD.back();
 }
 
 // A sequence of the tests of packs; some have a hole.
@@ -226,12 +226,12 @@ struct Sequence {
   int32_t hole = -1;
 };
 
-// Of one sequence: h_0 .. h_N, and what the head of words reads at every other token.
+// The states of one sequence: h_0 .. h_N, and what the head of words reads at every other token.
 using States = std::vector<at::Tensor>;
 
 // Those of each sequence of a pack whose first is number `first` of the step.
 std::vector<States> states_of(const Model& model, const Compute& compute, const std::vector<Sequence>& pack,
-                              const DropoutPlace& place, uint32_t first) {
+                              const DropoutStream& dropout, uint32_t first) {
   const at::NoGradGuard no_gradients;
   Batch batch;
   std::vector<int32_t> rows_P;
@@ -252,7 +252,7 @@ std::vector<States> states_of(const Model& model, const Compute& compute, const 
   if (has_holes) batch.mask_T = mask_T;
   ModelInput input = input_of(batch);
   input.first_sequence = first;
-  const Pass pass = make_pass(model, compute, input, place);
+  const Pass pass = make_pass(model, compute, input, dropout);
   std::vector<States> states(pack.size());
   const auto split = [&](const at::Tensor& x_ND, const std::vector<int64_t>& counts) {
     int64_t begin = 0;
@@ -284,15 +284,15 @@ ModelForm wide(ModelForm form) {
 
 // The pack on three threads, each of its sequences alone on one.
 void expect_same_alone(const Model& model, const KernelSet& kernels, const std::vector<Sequence>& pack,
-                       const DropoutPlace& place, uint32_t first, const std::string& what) {
+                       const DropoutStream& dropout, uint32_t first, const std::string& what) {
   ThreadPool pool(3);
   const Compute packed{.kernels = kernels, .parallel = pool.parallel()}, alone{.kernels = kernels};
-  const std::vector<States> got = states_of(model, packed, pack, place, first);
+  const std::vector<States> got = states_of(model, packed, pack, dropout, first);
   for (uint32_t b = 0; b < pack.size(); ++b) {
-    const States expected = states_of(model, alone, {pack[b]}, place, first + b)[0];
+    const States expected = states_of(model, alone, {pack[b]}, dropout, first + b)[0];
     for (size_t n = 0; n < expected.size(); ++n) {
       EXPECT_TRUE(has_same_bits(got[b][n], expected[n]))
-          << what << ", sequence " << b << " of the pack from " << first << (place.is_training ? " with dropout" : "")
+          << what << ", sequence " << b << " of the pack from " << first << (dropout.is_training ? " with dropout" : "")
           << ", states " << n << ": off by " << worst_difference(got[b][n], expected[n]);
     }
   }
@@ -309,9 +309,9 @@ TEST(Packing, ChangesNoBitWithDropoutOrWithout) {
       if (level == KernelLevel::kReference && name != "v3") continue;  // plain loops over each row
       const std::string what = name + ", " + std::string(to_string(level));
       for (const bool is_training : {false, true}) {
-        const DropoutPlace place{is_training, 5, 3};
-        expect_same_alone(model, select_kernels(to_string(level)), pack, place, 0, what);
-        expect_same_alone(model, select_kernels(to_string(level)), other_order, place, 4, what);
+        const DropoutStream dropout{is_training, 5, 3};
+        expect_same_alone(model, select_kernels(to_string(level)), pack, dropout, 0, what);
+        expect_same_alone(model, select_kernels(to_string(level)), other_order, dropout, 4, what);
       }
     }
   }
@@ -342,14 +342,15 @@ TEST(RelativeTable, RowsThatNoSequenceReachesChangeNoBit) {
     if (form.head != Head::kNone || !form.config.relative_attention || form.config.attention_terms() == 1) continue;
     form.config.max_relative_positions = 128;
     if (form.config.position_buckets > 0) form.config.position_buckets = 64;
-    for (const Implementation& one : implementations(Operation::kGemm, {Precision::kFp32, Precision::kBf16})) {
-      if (one.level == KernelLevel::kReference && name != "v3") continue;  // plain loops over each row
-      const Compute compute{.kernels = one.kernels(), .precision = one.precision};
+    for (const Implementation& implementation :
+         implementations(Operation::kGemm, {Precision::kFp32, Precision::kBf16})) {
+      if (implementation.level == KernelLevel::kReference && name != "v3") continue;  // plain loops over each row
+      const Compute compute{.kernels = implementation.kernels(), .precision = implementation.precision};
       const States got = states_and_gradients(form, compute, false);
       const States expected = states_and_gradients(form, compute, true);
       ASSERT_EQ(got.size(), expected.size());
       for (size_t n = 0; n < expected.size(); ++n)
-        EXPECT_TRUE(has_same_bits(got[n], expected[n])) << name << ", " << one << ", " << n;
+        EXPECT_TRUE(has_same_bits(got[n], expected[n])) << name << ", " << implementation << ", " << n;
     }
   }
 }
@@ -365,7 +366,7 @@ States gradients_of_sum(Model& model, const at::Tensor& states_ND) {
   return gradients;
 }
 
-// Of the last layer only these are computed, of whichever form: the same bits, and in double the same gradients.
+// Whatever the form, the last layer computes only these rows: the same bits, and in double the same gradients.
 TEST(ChosenRows, AreThoseOfTheWholePass) {
   const std::vector<int32_t> rows_N = {0, 9, 14, 28};
   for (const auto& [name, tiny] : form_cases()) {

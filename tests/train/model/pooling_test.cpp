@@ -1,5 +1,5 @@
 // Pooling of all tokens by the kernels of fp32 beside ATen's operators in double: values and gradients. And where
-// dropout stands: on what is pooled, in the place of the first token.
+// dropout stands: on what is pooled, where the first token was.
 #include "train/model/pooling.h"
 
 #include <ATen/TensorOperators.h>
@@ -30,7 +30,7 @@ struct Pooled {
   at::Tensor pooled_BD, dh_TD, dw_D;
 };
 
-// Of the same numbers in any type.
+// Pools the same numbers in any type.
 Pooled pool_of(ClassifierPooling pooling, const Batch& batch, const Compute& compute, at::ScalarType type,
                const at::Tensor& hidden_TD) {
   Model model = make_tiny(pooling_form(pooling), type);
@@ -70,17 +70,17 @@ TEST(TrainPooling, HasTheSameBitsWithAnyNumberOfThreads) {
   many.parallel = pool.parallel();
   const at::Tensor hidden_TD = normal_tensor(3, {24, 16});
   for (const ClassifierPooling pooling : kOfAllTokens) {
-    const Pooled one = pool_of(pooling, pooling_batch(), test_compute(), at::kFloat, hidden_TD);
+    const Pooled single = pool_of(pooling, pooling_batch(), test_compute(), at::kFloat, hidden_TD);
     const Pooled three = pool_of(pooling, pooling_batch(), many, at::kFloat, hidden_TD);
-    EXPECT_TRUE(one.pooled_BD.equal(three.pooled_BD) && one.dh_TD.equal(three.dh_TD)) << to_string(pooling);
-    EXPECT_TRUE(!one.dw_D.defined() || one.dw_D.equal(three.dw_D));
+    EXPECT_TRUE(single.pooled_BD.equal(three.pooled_BD) && single.dh_TD.equal(three.dh_TD)) << to_string(pooling);
+    EXPECT_TRUE(!single.dw_D.defined() || single.dw_D.equal(three.dw_D));
   }
 }
 
 TEST(TrainPooling, OfEqualValuesTheFirstGetsTheGradientOfTheLargest) {
   const at::Tensor hidden_TD = normal_tensor(3, {24, 16});
   hidden_TD[4] = 9;
-  hidden_TD[6] = 9;  // of the first sequence both
+  hidden_TD[6] = 9;  // both lie in the first sequence
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const Pooled pooled = pool_of(ClassifierPooling::kMax, pooling_batch(), test_compute(), type, hidden_TD);
     EXPECT_GT(pooled.dh_TD[4].abs().min().item<double>(), 0);

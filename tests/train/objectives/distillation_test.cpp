@@ -24,7 +24,7 @@ TaskLogits logits_of(const Model& model, const TaskCase& task, const TaskBatch& 
   return task_logits(pass, model, task.loss, batch, sum_embeddings(pass, model.embeddings));
 }
 
-// Of another model of the same form.
+// The logits of another model of the same form.
 at::Tensor other_logits(const at::Tensor& like) {
   return normal_tensor(77, like.sizes()) * 2;
 }
@@ -53,12 +53,12 @@ double of_groups(const TaskLogits& student, const std::vector<double>& teacher, 
   double sum = 0;
   for (size_t g = 0; g + 1 < student.groups.size(); ++g) {
     for (size_t d = 0; d < columns && counts_G[g]; ++d) {
-      std::vector<double> its, mine;
+      std::vector<double> teacher_values, student_values;
       for (auto n = static_cast<size_t>(student.groups[g]); n < static_cast<size_t>(student.groups[g + 1]); ++n) {
-        its.push_back(teacher[n * columns + d]);
-        mine.push_back(own[n * columns + d]);
+        teacher_values.push_back(teacher[n * columns + d]);
+        student_values.push_back(own[n * columns + d]);
       }
-      sum += divergence_of(its, mine, t) / static_cast<double>(columns);
+      sum += divergence_of(teacher_values, student_values, t) / static_cast<double>(columns);
     }
   }
   return sum;
@@ -146,10 +146,10 @@ TEST(Distillation, WeighsClassesAsTheTaskDoes) {
   const std::vector<float> weights = {0.5f, 1, 3};
   double expected = 0;
   for (size_t n = 0; n < 2; ++n) {
-    TaskBatch one = batch;
-    one.classes_B[1 - n] = -1;
+    TaskBatch single = batch;
+    single.classes_B[1 - n] = -1;
     expected += double{weights[static_cast<size_t>(batch.classes_B[n])]} *
-                distillation_loss(student, other, one, {.loss = task.loss}, {}).distillation;
+                distillation_loss(student, other, single, {.loss = task.loss}, {}).distillation;
   }
   const TaskOptions weighted{.loss = task.loss, .class_weights_C = weights};
   const DistillationLoss got = distillation_loss(student, other, batch, weighted, {});

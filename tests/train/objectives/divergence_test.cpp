@@ -1,4 +1,4 @@
-// Divergences of given logits and their gradients, which do not pass through the probabilities compared with.
+// Divergences of logits and their gradients, which do not pass through the probabilities compared with.
 #include "train/objectives/divergence.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ at::Tensor weights(const Comparison& comparison) {
   return weights_N1;
 }
 
-// Of softmax and of sigmoid alike: the gradient of CE(p, q) for the logits of q is q - p.
+// Holds for softmax and for sigmoid: the gradient of CE(p, q) for the logits of q is q - p.
 TEST(Divergence, SymmetricKlMovesBothLogitsTowardsEachOther) {
   for (const Comparison& comparison : kComparisons) {
     Pair pair;

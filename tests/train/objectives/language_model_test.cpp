@@ -95,10 +95,10 @@ TEST(LanguageModel, IsASumOverLabels) {
   double sum = 0;
   int64_t correct = 0;
   for (size_t n = 0; n < 4; ++n) {
-    TrainBatch one = make_batch();
-    one.rows_P = {batch.rows_P[n]};
-    one.labels_P = {batch.labels_P[n]};
-    const Loss loss = language_model_loss(model, kCompute, one, {});
+    TrainBatch single = make_batch();
+    single.rows_P = {batch.rows_P[n]};
+    single.labels_P = {batch.labels_P[n]};
+    const Loss loss = language_model_loss(model, kCompute, single, {});
     sum += loss.sum.item<double>();
     correct += loss.correct;
   }
@@ -119,19 +119,20 @@ TEST(LanguageModel, ASplitStepIsTheSameStep) {
   second.first_sequence = 2;
   second.rows_P = {1, 5};
   second.labels_P = {0, 40};
-  const DropoutPlace place{.is_training = true, .seed = 4, .step = 9};
+  const DropoutStream dropout{.is_training = true, .seed = 4, .step = 9};
   for (const ModelForm& form : {masked_form(), causal_form()}) {
     Model model = make_random(form);
     const auto loss_of = [&](const TrainBatch& batch) {
-      return [&model, &batch, place] { return language_model_loss(model, kCompute, batch, place); };
+      return [&model, &batch, dropout] { return language_model_loss(model, kCompute, batch, dropout); };
     };
-    const ReplayedStep one = replay_step(model, {loss_of(whole)});
+    const ReplayedStep single = replay_step(model, {loss_of(whole)});
     const ReplayedStep two = replay_step(model, {loss_of(first), loss_of(second)});
-    EXPECT_NEAR(one.loss, two.loss, 1e-12);
-    EXPECT_EQ(one.count, two.count);
-    EXPECT_EQ(one.correct, two.correct);
-    for (size_t n = 0; n < one.gradients.size(); ++n) {
-      EXPECT_LE(worst_difference(one.gradients[n].gradient, two.gradients[n].gradient), 1e-12) << one.gradients[n].name;
+    EXPECT_NEAR(single.loss, two.loss, 1e-12);
+    EXPECT_EQ(single.count, two.count);
+    EXPECT_EQ(single.correct, two.correct);
+    for (size_t n = 0; n < single.gradients.size(); ++n) {
+      EXPECT_LE(worst_difference(single.gradients[n].gradient, two.gradients[n].gradient), 1e-12)
+          << single.gradients[n].name;
     }
   }
 }

@@ -69,7 +69,7 @@ inline train::Model load_case(const Json& about, const SafetensorsFile& file, at
 // Inputs without their padding.
 struct PackedCase {
   train::TrainBatch batch = {};
-  std::vector<int64_t> real_T = {}, real_BL = {};  // packed rows of real tokens, and their places in [B * L]
+  std::vector<int64_t> real_T = {}, real_BL = {};  // packed rows of real tokens, and their positions in [B * L]
   std::vector<uint8_t> mask_BL = {};
 };
 
@@ -103,10 +103,10 @@ inline PackedCase pack_case(const SafetensorsFile& file, const std::string& pref
   result.batch.position_ids_T = batch.position_ids_T;
   result.batch.mask_T = batch.mask_T;
   for (size_t t = 0; t < packed.rows_T.size(); ++t) {
-    const auto place = static_cast<size_t>(packed.rows_T[t]);
-    if (result.mask_BL[place] == 0) continue;
+    const auto element = static_cast<size_t>(packed.rows_T[t]);
+    if (result.mask_BL[element] == 0) continue;
     result.real_T.push_back(static_cast<int64_t>(t));
-    result.real_BL.push_back(static_cast<int64_t>(place));
+    result.real_BL.push_back(static_cast<int64_t>(element));
   }
   return result;
 }

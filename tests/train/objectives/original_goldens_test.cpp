@@ -90,12 +90,13 @@ void compare_gradients(Run& run, double count) {
     std::string name = view.name.substr(9);
     if (name.starts_with("deberta.")) name.erase(0, 8);
     const at::Tensor expected = read(run.file, view.name);
-    const auto found = gradients.find(name);
-    if (found == gradients.end()) {  // a tensor that this objective does not train: the original gave it nothing
+    const auto gradient = gradients.find(name);
+    if (gradient ==
+        gradients.end()) {  // a tensor that this objective does not train: the original has no gradient either
       EXPECT_EQ(expected.abs().max().item<double>(), 0) << run.name << ": " << name;
       continue;
     }
-    run.compare("grad." + name, expected, found->second);
+    run.compare("grad." + name, expected, gradient->second);
     seen.insert(name);
   }
   if (seen.empty()) return;
@@ -204,15 +205,15 @@ void run_mentions(Run& run) {
   batch.right_M = floats(run.file, "in.labels");
   const Shape& shape = run.file.find("in.entity_indices")->shape;  // [B, mentions, pieces]
   const auto length = static_cast<int64_t>(run.packed.mask_BL.size()) / shape[0];
-  int64_t place = 0;
+  int64_t element = 0;
   for (const auto index : integers<int64_t>(run.file, "in.entity_indices")) {
-    const int64_t sequence = place / (shape[1] * shape[2]);
+    const int64_t sequence = element / (shape[1] * shape[2]);
     if (index > 0) {
-      const auto found = std::ranges::find(run.packed.real_BL, sequence * length + index);
+      const auto real = std::ranges::find(run.packed.real_BL, sequence * length + index);
       batch.mention_rows.push_back(
-          static_cast<int32_t>(run.packed.real_T[static_cast<size_t>(found - run.packed.real_BL.begin())]));
+          static_cast<int32_t>(run.packed.real_T[static_cast<size_t>(real - run.packed.real_BL.begin())]));
     }
-    if (++place % shape[2] != 0) continue;
+    if (++element % shape[2] != 0) continue;
     batch.mentions.push_back(static_cast<int32_t>(batch.mention_rows.size()));
     batch.mention_sequences_M.push_back(static_cast<int32_t>(sequence));
   }

@@ -19,7 +19,7 @@ namespace {
 using namespace test;
 
 constexpr uint32_t kItems = 4;
-constexpr DropoutPlace kTraining{.is_training = true, .seed = 5, .step = 3};
+constexpr DropoutStream kTraining{.is_training = true, .seed = 5, .step = 3};
 const AdversarialOptions kSift{.lambda = 3, .learning_rate = 1e-2, .deviation = 5e-2};
 
 std::vector<double> values_of(const at::Tensor& tensor) {
@@ -28,8 +28,8 @@ std::vector<double> values_of(const at::Tensor& tensor) {
 }
 
 AdversarialLoss loss_of(const Model& model, const TaskCase& task, const TaskBatch& batch,
-                        const AdversarialOptions& adversarial = kSift, const DropoutPlace& place = kTraining) {
-  return adversarial_loss(model, test_compute(), batch, {.loss = task.loss}, adversarial, place);
+                        const AdversarialOptions& adversarial = kSift, const DropoutStream& dropout = kTraining) {
+  return adversarial_loss(model, test_compute(), batch, {.loss = task.loss}, adversarial, dropout);
 }
 
 // Symmetric cross-entropy of two rows of logits.
@@ -120,12 +120,12 @@ TEST(Perturbation, OfEveryHeadHasTheCorrectedLossOfPlainLoops) {
 TEST(Perturbation, OfAScoreAloneIsNotConstant) {
   const TaskCase task = task_cases()[2];
   const Model model = make_tiny(form_of(task), at::kDouble);
-  const TaskBatch one = make_task(task, 1, 1);
-  EXPECT_GT(loss_of(model, task, one).adversarial, 1e-9);
-  EXPECT_GT(loss_of(model, task, one).delta_gradient_TD.abs().max().item<double>(), 1e-9);
+  const TaskBatch single = make_task(task, 1, 1);
+  EXPECT_GT(loss_of(model, task, single).adversarial, 1e-9);
+  EXPECT_GT(loss_of(model, task, single).delta_gradient_TD.abs().max().item<double>(), 1e-9);
   AdversarialOptions original = kSift;
   original.is_original = true;
-  EXPECT_EQ(loss_of(model, task, one, original).adversarial, 0);
+  EXPECT_EQ(loss_of(model, task, single, original).adversarial, 0);
 }
 
 // Up the gradient: by the rate where it is largest, so by no more anywhere.
@@ -212,10 +212,10 @@ TEST(Perturbation, OfMicroBatchesIsThatOfTheWhole) {
     Model model = make_tiny(form_of(task), at::kDouble);
     const TaskBatch whole = make_task(task, 0, kItems), first = make_task(task, 0, 2), rest = make_task(task, 2, 2);
     const auto of = [&](const TaskBatch& batch) { return [&] { return loss_of(model, task, batch).loss; }; };
-    const ReplayedStep one = replay_step(model, {of(whole)}), two = replay_step(model, {of(first), of(rest)});
-    EXPECT_NEAR(one.loss, two.loss, 1e-10) << task.name;
-    for (size_t n = 0; n < one.gradients.size(); ++n) {
-      const NamedGradient& gradient = one.gradients[n];
+    const ReplayedStep single = replay_step(model, {of(whole)}), two = replay_step(model, {of(first), of(rest)});
+    EXPECT_NEAR(single.loss, two.loss, 1e-10) << task.name;
+    for (size_t n = 0; n < single.gradients.size(); ++n) {
+      const NamedGradient& gradient = single.gradients[n];
       EXPECT_LE(worst_difference(gradient.gradient, two.gradients[n].gradient), 1e-9) << task.name << gradient.name;
     }
   }
@@ -224,14 +224,14 @@ TEST(Perturbation, OfMicroBatchesIsThatOfTheWhole) {
 TEST(Perturbation, BeginsWithClampedNormalsOfEachPlace) {
   const TaskCase task = task_cases()[0];
   const Model model = make_tiny(form_of(task));
-  const auto draw = [&](uint32_t first, uint32_t count, const DropoutPlace& place) {
+  const auto draw = [&](uint32_t first, uint32_t count, const DropoutStream& dropout) {
     const TaskBatch batch = make_task(task, first, count);
-    return draw_perturbation(make_pass(model, test_compute(), input_of(batch.input), place), 0.05);
+    return draw_perturbation(make_pass(model, test_compute(), input_of(batch.input), dropout), 0.05);
   };
   const at::Tensor whole_TD = draw(0, 40, kTraining);
   EXPECT_LE(whole_TD.abs().max().item<double>(), 0.1 + 1e-8);
   EXPECT_NEAR(whole_TD.mean().item<double>(), 0, 0.003);
-  EXPECT_NEAR(whole_TD.std().item<double>(), 0.05 * 0.9594, 0.002);  // of a normal clamped at 2
+  EXPECT_NEAR(whole_TD.std().item<double>(), 0.05 * 0.9594, 0.002);  // 0.9594: deviation of a normal clamped at 2
   const int64_t before = draw(0, 39, kTraining).size(0);
   EXPECT_TRUE(whole_TD.slice(0, before).equal(draw(39, 1, kTraining)));
   EXPECT_FALSE(whole_TD.equal(draw(0, 40, {.is_training = true, .seed = 5, .step = 4})));

@@ -113,8 +113,8 @@ TEST(RankingLoss, HasItsFiniteDifferencesAsGradients) {
 
 // With one relevant document the cross-entropy over the list is that of a choice.
 TEST(RankingLoss, OfAListWithOneRelevantDocumentIsInfoNce) {
-  const Queries one{.starts = {0, 3}, .relevance_N = {0, 1, 0}, .teacher_N = {}, .scores_N = {0.3, -0.2, 1.1}};
-  const Loss loss = ranking_loss(one.scores(), one.documents(), RankingLoss::kListwise);
+  const Queries query{.starts = {0, 3}, .relevance_N = {0, 1, 0}, .teacher_N = {}, .scores_N = {0.3, -0.2, 1.1}};
+  const Loss loss = ranking_loss(query.scores(), query.documents(), RankingLoss::kListwise);
   EXPECT_NEAR(loss.sum.item<double>(), std::log(std::exp(0.3) + std::exp(-0.2) + std::exp(1.1)) + 0.2, 1e-12);
 }
 

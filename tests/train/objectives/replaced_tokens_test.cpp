@@ -69,9 +69,9 @@ TEST(ReplacedTokens, RefusesAnotherNumberOfIds) {
 
 TEST(ReplacedTokens, TheGeneratorsLossIsThatOfItsLanguageModel) {
   Model generator = make_random(Head::kMaskedLm, 1);
-  const DropoutPlace place{.is_training = true, .seed = 3, .step = 2};
-  const Loss expected = language_model_loss(generator, kCompute, make_batch(), place);
-  const GeneratorLoss got = generator_loss(generator, kCompute, make_batch(), place);
+  const DropoutStream dropout{.is_training = true, .seed = 3, .step = 2};
+  const Loss expected = language_model_loss(generator, kCompute, make_batch(), dropout);
+  const GeneratorLoss got = generator_loss(generator, kCompute, make_batch(), dropout);
   EXPECT_EQ(got.loss.sum.item<double>(), expected.sum.item<double>());
   EXPECT_EQ(got.loss.count, 3);
   EXPECT_EQ(got.loss.correct, expected.correct);
@@ -86,12 +86,12 @@ TEST(ReplacedTokens, WordsAreDrawnFromTheSoftmaxByCounter) {
   const at::Tensor z_PE = word_states(make_pass(generator, kCompute, input_of(batch), {}), generator, batch.rows_P);
   const at::Tensor p_PV =
       linear(kCompute, z_PE, generator.embeddings.word_VE, generator.head.bias_V).softmax(1).cumsum(1).detach();
-  const std::vector<std::pair<uint64_t, int32_t>> places = {{7, 2}, {8, 1}, {8, 4}};
+  const std::vector<std::pair<uint64_t, int32_t>> coordinates = {{7, 2}, {8, 1}, {8, 4}};
   std::set<std::vector<int32_t>> seen;
   for (uint32_t step = 0; step < 20; ++step) {
     const auto ids = generator_loss(generator, kCompute, batch, {.seed = 3, .step = step}).ids_P;
     for (size_t n = 0; n < 3; ++n) {
-      const double u = sample_uniform(key, uint64_t{step} << 32 | places[n].first, places[n].second);
+      const double u = sample_uniform(key, uint64_t{step} << 32 | coordinates[n].first, coordinates[n].second);
       const int64_t expected = p_PV[static_cast<int64_t>(n)].le(u).sum().item<int64_t>();
       EXPECT_EQ(ids[n], expected) << "step " << step << ", row " << n;
     }
@@ -102,7 +102,7 @@ TEST(ReplacedTokens, WordsAreDrawnFromTheSoftmaxByCounter) {
 
 TEST(ReplacedTokens, ASplitStepDrawsTheSameWords) {
   Model generator = make_random(Head::kMaskedLm, 1);
-  const DropoutPlace place{.is_training = true, .seed = 5, .step = 4};
+  const DropoutStream dropout{.is_training = true, .seed = 5, .step = 4};
   TrainBatch second;
   second.ids_T = {kCls, kMaskId, 30, 31, kMaskId, kSep};
   second.mask_T = {1, 1, 1, 0, 1, 1};
@@ -110,8 +110,8 @@ TEST(ReplacedTokens, ASplitStepDrawsTheSameWords) {
   second.first_sequence = 1;
   second.rows_P = {1, 4};
   second.labels_P = {12, 40};
-  const auto whole = generator_loss(generator, kCompute, make_batch(), place).ids_P;
-  const auto part = generator_loss(generator, kCompute, second, place).ids_P;
+  const auto whole = generator_loss(generator, kCompute, make_batch(), dropout).ids_P;
+  const auto part = generator_loss(generator, kCompute, second, dropout).ids_P;
   EXPECT_EQ(part, (std::vector<int32_t>{whole[1], whole[2]}));
 }
 
@@ -122,17 +122,17 @@ TEST(ReplacedTokens, TheDiscriminatorsLossIsBinaryCrossEntropyOfEveryRealToken) 
     const Pass pass = make_pass(discriminator, kCompute, input_of(replaced), {});
     return replaced_logits(pass, discriminator.head, encode(pass, discriminator).hidden_TD.back()).detach();
   };
-  discriminator.head.classifier.bias_O.detach().sub_(logits_of().mean());  // so that it says both
+  discriminator.head.classifier.bias_O.detach().sub_(logits_of().mean());  // so that it predicts both classes
   const at::Tensor logits = logits_of();
   double sum = 0;
-  int64_t correct = 0, flagged = 0, found = 0;
+  int64_t correct = 0, flagged = 0, detected = 0;
   for (const int64_t t : {0, 1, 2, 3, 4, 5, 6, 7, 9, 10}) {
     const double x = logits[t].item<double>();
     const bool is_replaced = t == 6 || t == 9;
     sum += std::log1p(std::exp(is_replaced ? -x : x));
     correct += (x >= 0) == is_replaced;
     flagged += x >= 0;
-    found += x >= 0 && is_replaced;
+    detected += x >= 0 && is_replaced;
   }
   const DiscriminatorLoss got = discriminator_loss(discriminator, kCompute, replaced, {});
   EXPECT_NEAR(got.loss.sum.item<double>(), sum, 1e-12);
@@ -140,7 +140,7 @@ TEST(ReplacedTokens, TheDiscriminatorsLossIsBinaryCrossEntropyOfEveryRealToken) 
   EXPECT_EQ(got.loss.correct, correct);
   EXPECT_EQ(got.replaced, 2);
   EXPECT_EQ(got.flagged, flagged);
-  EXPECT_EQ(got.found, found);
+  EXPECT_EQ(got.detected, detected);
   EXPECT_GT(flagged, 0);
   EXPECT_LT(flagged, 10);
 }
@@ -148,16 +148,16 @@ TEST(ReplacedTokens, TheDiscriminatorsLossIsBinaryCrossEntropyOfEveryRealToken) 
 TEST(ReplacedTokens, DropoutOfTheDiscriminatorDrawsOtherNumbers) {
   Model discriminator = make_random(Head::kReplacedToken, 2);
   const TrainBatch replaced = replace_tokens(make_batch(), std::vector<int32_t>{8, 13, 41});
-  const DropoutPlace place{.is_training = true, .seed = 5, .step = 4};
-  const auto loss = [&](const DropoutPlace& p) {
+  const DropoutStream dropout{.is_training = true, .seed = 5, .step = 4};
+  const auto loss = [&](const DropoutStream& p) {
     return discriminator_loss(discriminator, kCompute, replaced, p).loss.sum.item<double>();
   };
-  const Pass pass = make_pass(discriminator, kCompute, input_of(replaced), place);
+  const Pass pass = make_pass(discriminator, kCompute, input_of(replaced), dropout);
   const at::Tensor logits = replaced_logits(pass, discriminator.head, encode(pass, discriminator).hidden_TD.back());
   const std::vector<float> labels(replaced.labels_P.begin(), replaced.labels_P.end());
-  EXPECT_EQ(loss(place), loss(place));
-  EXPECT_NE(loss(place), loss({}));
-  EXPECT_GT(std::abs(loss(place) - binary_loss(take_rows(logits, replaced.rows_P), labels).sum.item<double>()), 1e-6)
+  EXPECT_EQ(loss(dropout), loss(dropout));
+  EXPECT_NE(loss(dropout), loss({}));
+  EXPECT_GT(std::abs(loss(dropout) - binary_loss(take_rows(logits, replaced.rows_P), labels).sum.item<double>()), 1e-6)
       << "the generator's numbers";
 }
 

@@ -60,7 +60,7 @@ TEST(ClassLoss, IsAMeanOverWeightsOfRowsAndClasses) {
   EXPECT_EQ(rows.count, 2);
 }
 
-// Of classes the mean has none, as torch has it with probabilities.
+// Classes have no weight in the mean, as in torch with probabilities.
 TEST(SoftClassLoss, IsAMeanOverWeightsOfRowsAlone) {
   const at::Tensor logits = logits_of({0, std::log(3), 0, 0}, 2);
   const std::vector<float> shares = {0.25f, 0.75f, 1, 0}, of_classes = {1, 2}, of_rows = {4, 0.5f};
@@ -82,7 +82,7 @@ TEST(GroupLoss, IsTheMeanOfTheColumnsOfEachGroup) {
   const Loss loss = group_loss(logits, std::vector<int32_t>{0, 2, 3, 4}, std::vector<int32_t>{1, 0, 0, -1, 0, 0});
   EXPECT_NEAR(loss.sum.item<double>(), (std::log(4.0 / 3) + std::log(2)) / 2, 1e-12);
   EXPECT_EQ(loss.count, 2);
-  EXPECT_EQ(loss.correct, 2);  // of equal rows the first is taken
+  EXPECT_EQ(loss.correct, 2);  // the first of equal rows is taken
   loss.sum.backward();
   EXPECT_EQ(logits.grad()[2].abs().sum().item<double>(), 0);
 }

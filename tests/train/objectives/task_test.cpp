@@ -18,7 +18,7 @@ namespace {
 using namespace test;
 
 constexpr uint32_t kItems = 4;
-constexpr DropoutPlace kTraining{.is_training = true, .seed = 5, .step = 3};
+constexpr DropoutStream kTraining{.is_training = true, .seed = 5, .step = 3};
 
 std::vector<double> values_of(const at::Tensor& tensor) {
   const at::Tensor values = tensor.detach().to(at::kDouble).contiguous();
@@ -153,8 +153,9 @@ struct PlainLoops {
   }
 };
 
-TaskLogits logits_of(const Model& model, const TaskCase& task, const TaskBatch& batch, const DropoutPlace& place = {}) {
-  const Pass pass = make_pass(model, test_compute(), input_of(batch.input), place);
+TaskLogits logits_of(const Model& model, const TaskCase& task, const TaskBatch& batch,
+                     const DropoutStream& dropout = {}) {
+  const Pass pass = make_pass(model, test_compute(), input_of(batch.input), dropout);
   return task_logits(pass, model, task.loss, batch, sum_embeddings(pass, model.embeddings));
 }
 
@@ -213,13 +214,13 @@ TEST(TaskLoss, OfMicroBatchesIsThatOfTheWhole) {
     const auto loss_of = [&](const TaskBatch& batch) {
       return [&] { return task_loss(model, test_compute(), batch, options, kTraining); };
     };
-    const ReplayedStep one = replay_step(model, {loss_of(whole)}),
+    const ReplayedStep single = replay_step(model, {loss_of(whole)}),
                        two = replay_step(model, {loss_of(first), loss_of(rest)});
-    EXPECT_NEAR(one.loss, two.loss, 1e-6) << task.name;
-    EXPECT_EQ(one.count, two.count);
-    EXPECT_EQ(one.correct, two.correct);
-    for (size_t n = 0; n < one.gradients.size(); ++n) {
-      const NamedGradient& gradient = one.gradients[n];
+    EXPECT_NEAR(single.loss, two.loss, 1e-6) << task.name;
+    EXPECT_EQ(single.count, two.count);
+    EXPECT_EQ(single.correct, two.correct);
+    for (size_t n = 0; n < single.gradients.size(); ++n) {
+      const NamedGradient& gradient = single.gradients[n];
       EXPECT_LE(worst_difference(gradient.gradient, two.gradients[n].gradient), 1e-6) << task.name << gradient.name;
     }
   }
@@ -305,9 +306,9 @@ TEST(TaskLoss, DropsBeforeTheClassifierAsTheConfigSays) {
     form.config.hidden_dropout_prob = form.config.attention_probs_dropout_prob = 0;
     form.config.pooler_dropout = form.config.cls_dropout = 0;
     Model model = make_tiny(form);
-    const auto loss = [&](double p, const DropoutPlace& place) {
+    const auto loss = [&](double p, const DropoutStream& dropout) {
       model.form.config.cls_dropout = p;
-      return task_loss(model, test_compute(), make_task(task, 0, kItems), {.loss = task.loss}, place)
+      return task_loss(model, test_compute(), make_task(task, 0, kItems), {.loss = task.loss}, dropout)
           .sum.item<double>();
     };
     EXPECT_EQ(loss(0, {}), loss(0.5, {})) << task.name;

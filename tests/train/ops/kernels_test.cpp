@@ -29,9 +29,9 @@ using namespace test;
 using Operation = std::function<at::Tensor(const Compute&, const std::vector<at::Tensor>&)>;
 struct Case {
   std::string name;
-  std::vector<std::vector<int64_t>> shapes;  // of inputs that get gradients
+  std::vector<std::vector<int64_t>> shapes;  // shapes of the inputs that get gradients
   Operation operation;
-  double tolerance = 2e-6;       // of a value; of a gradient relative to the largest one, or to 1
+  double tolerance = 2e-6;       // absolute for a value; for a gradient relative to the largest one, or to 1
   double bf16_tolerance = 1e-2;  // relative L2
 };
 
@@ -256,11 +256,11 @@ TEST(KernelOperations, AgreeWithTheCompositionInDouble) {
 TEST(KernelOperations, GiveTheSameBitsOnAnyNumberOfThreads) {
   ThreadPool pool(3);
   for (const Case& c : cases()) {
-    const Result one = run(c, {.kernels = select_kernels("auto")}, at::kFloat);
+    const Result single = run(c, {.kernels = select_kernels("auto")}, at::kFloat);
     const Result three = run(c, {.kernels = select_kernels("auto"), .parallel = pool.parallel()}, at::kFloat);
-    EXPECT_EQ(worst_difference(one.value, three.value), 0) << c.name;
-    for (size_t n = 0; n < one.gradients.size(); ++n) {
-      EXPECT_EQ(worst_difference(one.gradients[n], three.gradients[n]), 0) << c.name << ", gradient " << n;
+    EXPECT_EQ(worst_difference(single.value, three.value), 0) << c.name;
+    for (size_t n = 0; n < single.gradients.size(); ++n) {
+      EXPECT_EQ(worst_difference(single.gradients[n], three.gradients[n]), 0) << c.name << ", gradient " << n;
     }
   }
 }
@@ -289,12 +289,12 @@ TEST(KernelOperations, InBf16GiveTheSameBitsOnAnyNumberOfThreads) {
   ThreadPool pool(3);
   for (const Case& c : cases()) {
     const KernelSet kernels = select_kernels("auto");
-    const Result one = run(c, {.kernels = kernels, .precision = Precision::kBf16}, at::kFloat);
+    const Result single = run(c, {.kernels = kernels, .precision = Precision::kBf16}, at::kFloat);
     const Result three =
         run(c, {.kernels = kernels, .parallel = pool.parallel(), .precision = Precision::kBf16}, at::kFloat);
-    EXPECT_EQ(worst_difference(one.value, three.value), 0) << c.name;
-    for (size_t n = 0; n < one.gradients.size(); ++n)
-      EXPECT_EQ(worst_difference(one.gradients[n], three.gradients[n]), 0) << c.name << ", gradient " << n;
+    EXPECT_EQ(worst_difference(single.value, three.value), 0) << c.name;
+    for (size_t n = 0; n < single.gradients.size(); ++n)
+      EXPECT_EQ(worst_difference(single.gradients[n], three.gradients[n]), 0) << c.name << ", gradient " << n;
   }
 }
 

@@ -21,7 +21,7 @@ struct Program {
   std::string name;
   Compute compute;
   at::ScalarType type;
-  double tolerance;  // of an output; of a gradient relative to the largest one
+  double tolerance;  // absolute for an output; for a gradient relative to the largest one
 };
 
 std::vector<Program> programs() {
@@ -61,7 +61,7 @@ Problem make_problem(Terms terms, at::ScalarType type) {
 }
 
 struct Answer {
-  at::Tensor out_TD, dq_TD, dk_TD, dv_TD, dkr_RD, dqr_RD;  // those of a term that is not there are undefined
+  at::Tensor out_TD, dq_TD, dk_TD, dv_TD, dkr_RD, dqr_RD;  // undefined for a term that is not there
 };
 
 Answer solve(const Program& program, const Problem& problem) {

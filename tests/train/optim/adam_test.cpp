@@ -19,7 +19,7 @@ namespace {
 using test::fill;
 using test::ScalarAdam;
 
-constexpr double kTolerance = 1e-6;  // of the largest weight
+constexpr double kTolerance = 1e-6;  // relative to the largest weight
 
 struct Variant {
   const char* name;
@@ -55,16 +55,16 @@ FlatBuffer run(const AdamOptions& options, int steps, const Parallel& parallel, 
   for (int step = 0; step < steps; ++step) {
     const double divisor = step % 2 == 0 ? 1 : 512;
     fill(layout, gradients, 100 + static_cast<uint64_t>(step), 0.1 * divisor);
-    std::vector<double> given;
+    std::vector<double> scaled;
     for (const ParameterSlot& slot : layout.slots) {
-      for (const float gradient : gradients.of(slot)) given.push_back(gradient / divisor);
+      for (const float gradient : gradients.of(slot)) scaled.push_back(gradient / divisor);
     }
     adam.step({.learning_rate = rate_at(step), .divisor = divisor, .parallel = parallel}, weights, gradients);
     if (error == nullptr) continue;
     size_t at = 0;
     for (const ParameterSlot& slot : layout.slots) {
       for (const float weight : weights.of(slot)) {
-        expected[at].step(given[at], rate_at(step));
+        expected[at].step(scaled[at], rate_at(step));
         difference = std::max(difference, std::abs(expected[at].weight - double{weight}));
         largest = std::max(largest, std::abs(expected[at].weight));
         ++at;
@@ -205,8 +205,8 @@ TEST(Adam, KeepsAveragesOfTheWeightsThatFollowTheFirstStepsSoon) {
     for (size_t i = 0; i < expected.size(); ++i)
       expected[i] = decay * expected[i] + (1 - decay) * double{weights.all()[i]};
   }
-  const auto found = adam.state().averages.all();
-  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-6) << i;
+  const auto stored_averages = adam.state().averages.all();
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(stored_averages[i], expected[i], 2e-6) << i;
 }
 
 TEST(Adam, TakesNoStepWhileItIsNotRectified) {

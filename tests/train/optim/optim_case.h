@@ -1,4 +1,4 @@
-// A second opinion on Adam: each weight for itself, in double, straight from the equations; and what tests give it.
+// A second opinion on Adam: each weight for itself, in double, straight from the equations; and its inputs in tests.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,7 @@ namespace {
 constexpr double kGoldenTolerance = 1e-6;  // the folder's README: 7e-7 from a description in double
 constexpr const char* kNoFolder = "no folder of original outputs (DEBERTA_GOLDENS, or the shared folder)";
 
-// One case: the optimiser as its configuration says, from the first weights on.
+// One case: the optimiser with its configuration, from the first weights on.
 class OptimizerCase {
  public:
   OptimizerCase(const std::string& folder, const std::string& name)

@@ -63,7 +63,7 @@ class PairLearnerTest : public testing::Test {
     tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::load(settings_.start.tokenizer_folder));
   }
 
-  std::unique_ptr<Learner> make() { return make_pair_learner(settings_, *tokenizer_, place_, hooks_); }
+  std::unique_ptr<Learner> make() { return make_pair_learner(settings_, *tokenizer_, workplace_, hooks_); }
   FirstPair first() {
     return first_pair(settings_.start, settings_.pair, *tokenizer_,
                       {.longest = settings_.batches.longest(), .seed = settings_.run.seed, .note = hooks_.on_note});
@@ -104,7 +104,7 @@ class PairLearnerTest : public testing::Test {
   test::TemporaryFolder folder_;
   PretrainSettings settings_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  Workplace place_{{.threads = 1}};
+  Workplace workplace_{{.threads = 1}};
   std::vector<std::string> notes_;
   RunHooks hooks_{.on_note = [this](const std::string& note) { notes_.push_back(note); }};
 };
@@ -186,7 +186,7 @@ TEST_F(PairLearnerTest, EachOptimiserHasItsOwnRate) {
 
 TEST_F(PairLearnerTest, SinglePiecesAreMaskedAndAllOfThemByTheMaskPiece) {
   settings_.batches.masks.rate = 0.3;
-  std::unique_ptr<BatchStream> batches = BatchStream::open(settings_, *tokenizer_, place_.compute.parallel, hooks_);
+  std::unique_ptr<BatchStream> batches = BatchStream::open(settings_, *tokenizer_, workplace_.compute.parallel, hooks_);
   batches->begin(0);
   size_t count = 0;
   for (int step = 0; step < 8; ++step) {
@@ -212,7 +212,7 @@ TEST_F(PairLearnerTest, AGeneratorIsMadeOfEverySecondLayer) {
         pair.discriminator.encoder.layers[2 * layer].feed_forward.output.weight_OI));
   }
   EXPECT_TRUE(pair.generator.embeddings.word_VE.equal(pair.discriminator.embeddings.word_VE));
-  EXPECT_EQ(notes_.size(), 1u);  // that it is new
+  EXPECT_EQ(notes_.size(), 1u);  // the note that it is new
 }
 
 TEST_F(PairLearnerTest, NewModelsHaveNumbersOfTheirOwn) {

@@ -1,4 +1,4 @@
-// What a log says of a pair, by hand.
+// The metrics of a pair in a log, by hand.
 #include "train/pretrain/pair_metrics.h"
 
 #include <ATen/TensorOperators.h>
@@ -18,14 +18,14 @@ std::map<std::string, double> named(const Metrics& metrics) {
   return {metrics.begin(), metrics.end()};
 }
 
-// Of 200 tokens 30 are replaced and 20 flagged, 12 rightly: 8 wrong flags, 18 missed.
+// There are 200 tokens: 30 are replaced and 20 flagged, 12 rightly: 8 wrong flags, 18 missed.
 TEST(PairMetrics, AreThoseOfTheStepsTogether) {
   PairStep step;
   step.generator = {.loss = 60, .divisor = 20, .count = 20, .correct = 5, .norm = 2};
   step.discriminator = {.loss = 50, .divisor = 100, .count = 100, .correct = 87, .norm = 4};
   step.replaced = 15;
   step.flagged = 10;
-  step.found = 6;
+  step.detected = 6;
   Sums sums;
   for (int n = 0; n < 2; ++n) {
     sums["steps"] += 1;
@@ -67,7 +67,7 @@ TEST(PairMetrics, CosinesOfTablesAreMeansOverRows) {
   const at::Tensor table = discriminator.embeddings.word_VE.detach();
   table.copy_(generator.embeddings.word_VE.detach() * 3);
   EXPECT_NEAR(named(table_cosines(discriminator, generator))["table_cosine_words"], 1, 1e-12);
-  for (int row = 1; row <= 10; ++row) table[row].neg_();  // of 39, the padding's is zero
+  for (int row = 1; row <= 10; ++row) table[row].neg_();  // 10 of 39 rows; the padding's is zero
   EXPECT_NEAR(named(table_cosines(discriminator, generator))["table_cosine_words"], (29.0 - 10.0) / 39.0, 1e-7);
 }
 

@@ -1,4 +1,4 @@
-// Given batches as tensors of a file: what is left out of them, what is to be predicted, and files that say neither.
+// Batches as tensors of a file: what is left out of them, what is to be predicted, and files that have neither.
 #include "train/replay/replay_files.h"
 
 #include <gtest/gtest.h>

@@ -42,12 +42,12 @@ RateSearch search(FakeLearner learner) {
 }
 
 TEST(RateSearch, TriesAHundredRatesInEqualRatios) {
-  const RateSearch found = search(FakeLearner([](double) { return 1.0; }));
-  ASSERT_EQ(found.tried.size(), 100U);
-  EXPECT_NEAR(found.tried.front().rate, 1e-8, 1e-20);
-  EXPECT_NEAR(found.tried.back().rate, 1, 1e-12);
-  EXPECT_NEAR(found.tried[51].rate / found.tried[50].rate, std::pow(1e8, 1 / 99.0), 1e-9);
-  EXPECT_FALSE(found.steepest) << "a loss that stays the same falls nowhere";
+  const RateSearch result = search(FakeLearner([](double) { return 1.0; }));
+  ASSERT_EQ(result.tried.size(), 100U);
+  EXPECT_NEAR(result.tried.front().rate, 1e-8, 1e-20);
+  EXPECT_NEAR(result.tried.back().rate, 1, 1e-12);
+  EXPECT_NEAR(result.tried[51].rate / result.tried[50].rate, std::pow(1e8, 1 / 99.0), 1e-9);
+  EXPECT_FALSE(result.steepest) << "a loss that stays the same falls nowhere";
 }
 
 TEST(RateSearch, NoMoreThanTheRunHas) {
@@ -60,19 +60,19 @@ TEST(RateSearch, FindsWhereTheLossFallsMostAndWhereItIsLowest) {
     const double x = std::log10(rate);
     return 2 - std::tanh(2 * (x + 4)) + (x > -2 ? (x + 2) * (x + 2) : 0);
   };
-  const RateSearch found = search(FakeLearner(loss));
-  ASSERT_TRUE(found.steepest && found.lowest);
-  EXPECT_GT(*found.steepest, 5e-5);
-  EXPECT_LT(*found.steepest, 4e-4) << "the average runs a little behind";
-  EXPECT_GT(*found.lowest, 3e-3);
-  EXPECT_LT(*found.lowest, 1e-1);
+  const RateSearch result = search(FakeLearner(loss));
+  ASSERT_TRUE(result.steepest && result.lowest);
+  EXPECT_GT(*result.steepest, 5e-5);
+  EXPECT_LT(*result.steepest, 4e-4) << "the average runs a little behind";
+  EXPECT_GT(*result.lowest, 3e-3);
+  EXPECT_LT(*result.lowest, 1e-1);
 }
 
 TEST(RateSearch, AveragesWithoutTheWeightOfWhatCameBeforeTheFirst) {
   int n = 0;
-  const RateSearch found = search(FakeLearner([&](double) { return n++ == 0 ? 1.0 : 2.0; }));
-  EXPECT_DOUBLE_EQ(found.tried[0].smoothed, 1);
-  EXPECT_NEAR(found.tried[1].smoothed, (0.9 * 1 + 2) / 1.9, 1e-12);
+  const RateSearch result = search(FakeLearner([&](double) { return n++ == 0 ? 1.0 : 2.0; }));
+  EXPECT_DOUBLE_EQ(result.tried[0].smoothed, 1);
+  EXPECT_NEAR(result.tried[1].smoothed, (0.9 * 1 + 2) / 1.9, 1e-12);
 }
 
 TEST(RateSearch, EndsWhereTheLossIsFourTimesItsLowestOrNotFinite) {

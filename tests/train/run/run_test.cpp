@@ -127,7 +127,7 @@ TEST_F(RunTest, TheBestIsTheGreaterOrOfLossesTheLowerAndOthersDecideBetweenEqual
   const double nan = std::nan("");
   const struct {
     std::vector<std::string> metrics;
-    std::vector<std::pair<double, double>> values;  // of accuracy and of the loss
+    std::vector<std::pair<double, double>> values;  // accuracy and loss of each evaluation
     int64_t best;
   } cases[] = {{{"eval_accuracy", "eval_loss"}, {{.5, 2}, {.7, 3}, {.6, 1}}, 2},
                {{"eval_loss", "eval_accuracy"}, {{.5, 2}, {.7, 3}, {.6, 1}}, 3},
@@ -137,46 +137,46 @@ TEST_F(RunTest, TheBestIsTheGreaterOrOfLossesTheLowerAndOthersDecideBetweenEqual
                {{"eval_accuracy", "eval_loss"}, {{nan, 0}, {.1, 3}, {nan, 0}}, 2},
                {{"eval_accuracy", "eval_loss"}, {{.7, nan}, {.7, 2}, {.7, nan}}, 2},
                {{"eval_accuracy", "eval_other"}, {{.7, 1}, {.7, 2}, {.7, 3}}, 1}};
-  for (const auto& one : cases) {
-    settings_.output = folder_.path("out" + std::to_string(&one - cases));
+  for (const auto& test_case : cases) {
+    settings_.output = folder_.path("out" + std::to_string(&test_case - cases));
     settings_.eval_steps = 1;
-    settings_.best = BestRule{.metrics = one.metrics};
-    plan_.steps = static_cast<int64_t>(one.values.size());
+    settings_.best = BestRule{.metrics = test_case.metrics};
+    plan_.steps = static_cast<int64_t>(test_case.values.size());
     plan_.evaluations.clear();
-    for (const auto& [accuracy, loss] : one.values)
+    for (const auto& [accuracy, loss] : test_case.values)
       plan_.evaluations.push_back({{"eval_accuracy", accuracy}, {"eval_loss", loss}});
-    plan_.evaluations.push_back(plan_.evaluations.front());  // of the result, where its step is not the last
-    EXPECT_EQ(go().best_step, one.best) << one.metrics.front() << ' ' << &one - cases;
+    plan_.evaluations.push_back(plan_.evaluations.front());  // for the result, if its step is not the last
+    EXPECT_EQ(go().best_step, test_case.best) << test_case.metrics.front() << ' ' << &test_case - cases;
   }
 }
 
 TEST_F(RunTest, WhereTheBestStepCannotBeSavedTheBestOfThoseThatWereIsTheResult) {
   const struct {
-    std::vector<double> values;  // of the evaluations, each of a step
+    std::vector<double> values;  // one evaluation for each step
     double lost;                 // the step that cannot be saved
     int64_t best;
   } cases[] = {{{.5, .9, .7, .6}, 2, 3}, {{.5, .9, .4, .3}, 2, 1}, {{.9, .7, .6}, 1, 2}, {{.5, .6, .9}, 3, 3}};
-  for (const auto& one : cases) {
-    settings_.output = folder_.path("lost" + std::to_string(&one - cases));
+  for (const auto& test_case : cases) {
+    settings_.output = folder_.path("lost" + std::to_string(&test_case - cases));
     settings_.eval_steps = 1;
     settings_.save_steps = 0;
     settings_.save_total_limit = 1;
     settings_.best = BestRule{.metrics = {"eval_accuracy"}};
-    plan_.steps = static_cast<int64_t>(one.values.size());
+    plan_.steps = static_cast<int64_t>(test_case.values.size());
     plan_.evaluations.clear();
-    for (const double value : one.values) plan_.evaluations.push_back({{"eval_accuracy", value}});
-    plan_.evaluations.push_back({{"eval_accuracy", 0.0}});  // of the result, where its step is not the last
+    for (const double value : test_case.values) plan_.evaluations.push_back({{"eval_accuracy", value}});
+    plan_.evaluations.push_back({{"eval_accuracy", 0.0}});  // for the result, if its step is not the last
     plan_.on_save = [&](double weight) {
-      if (weight == one.lost) throw Error(ErrorCode::kFileWrite, "disk", "no space");
+      if (weight == test_case.lost) throw Error(ErrorCode::kFileWrite, "disk", "no space");
     };
-    EXPECT_EQ(go().best_step, one.best) << &one - cases;
-    EXPECT_EQ(number(kModel), static_cast<double>(one.best) / 2) << "the average";
+    EXPECT_EQ(go().best_step, test_case.best) << &test_case - cases;
+    EXPECT_EQ(number(kModel), static_cast<double>(test_case.best) / 2) << "the average";
   }
 }
 
 TEST_F(RunTest, WhatIsToldOfTheBeginningIsToldOfNoRunThatGoesOn) {
-  std::vector<std::string> told;
-  hooks_.on_beginning = [&](const std::string& text) { told.push_back(text); };
+  std::vector<std::string> reported;
+  hooks_.on_beginning = [&](const std::string& text) { reported.push_back(text); };
   const auto begin = [&] {
     return run(
         settings_,
@@ -187,10 +187,10 @@ TEST_F(RunTest, WhatIsToldOfTheBeginningIsToldOfNoRunThatGoesOn) {
         hooks_);
   };
   begin();
-  EXPECT_EQ(told, std::vector<std::string>{"new weights"});
+  EXPECT_EQ(reported, std::vector<std::string>{"new weights"});
   plan_.steps = 8;
   begin();
-  EXPECT_EQ(told.size(), 1u);
+  EXPECT_EQ(reported.size(), 1u);
 }
 
 TEST_F(RunTest, EvaluationsThatAreNoNumbersAreNeverTheBest) {

@@ -37,8 +37,8 @@ bool fails(bool waits, const std::string& what) {
 }
 
 std::string path_of(int fd) {
-  const auto found = calls.paths.find(fd);
-  return found == calls.paths.end() ? "?" : found->second;
+  const auto path = calls.paths.find(fd);
+  return path == calls.paths.end() ? "?" : path->second;
 }
 
 }  // namespace
@@ -115,10 +115,10 @@ class SecondSave : public testing::Test {
 
   // The calls of an undisturbed one.
   int64_t count_calls() {
-    const TemporaryFolder place;
-    save(place.path(), 1);
+    const TemporaryFolder folder;
+    save(folder.path(), 1);
     calls = {};
-    save(place.path(), 2, kOne);
+    save(folder.path(), 2, kOne);
     EXPECT_GT(calls.calls, 30);
     return calls.calls;
   }
@@ -131,11 +131,11 @@ class SecondSave : public testing::Test {
   int64_t check_found() {
     calls = {};
     Warnings warnings;
-    const auto found = find_checkpoint(output_.path());
-    if (!found) return 0;
-    EXPECT_FALSE(found->is_degraded) << warnings.text;
-    EXPECT_EQ(contents_of(found->folder), complete_[found->state.step]);
-    return found->state.step;
+    const auto checkpoint = find_checkpoint(output_.path());
+    if (!checkpoint) return 0;
+    EXPECT_FALSE(checkpoint->is_degraded) << warnings.text;
+    EXPECT_EQ(contents_of(checkpoint->folder), complete_[checkpoint->state.step]);
+    return checkpoint->state.step;
   }
   size_t count_temporaries() const {
     const auto names = names_in(output_.path());
@@ -155,7 +155,7 @@ class SecondSave : public testing::Test {
 };
 
 TEST_F(SecondSave, KilledAtAnyCallLeavesTheOldCheckpointOrTheNewOne) {
-  std::set<int64_t> found;
+  std::set<int64_t> steps;
   const int64_t count = count_calls();
   for (int64_t call = 1; call <= count; ++call) {
     const pid_t child = ::fork();
@@ -169,7 +169,7 @@ TEST_F(SecondSave, KilledAtAnyCallLeavesTheOldCheckpointOrTheNewOne) {
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == kKilled) << "call " << call << " of " << count;
     const int64_t step = check_found();
     ASSERT_NE(step, 0) << "call " << call;
-    found.insert(step);
+    steps.insert(step);
     remove_checkpoint_leftovers(output_.path());
     EXPECT_EQ(count_temporaries(), 0u) << "call " << call;
     save(output_.path(), 2, kOne);
@@ -177,7 +177,7 @@ TEST_F(SecondSave, KilledAtAnyCallLeavesTheOldCheckpointOrTheNewOne) {
     EXPECT_EQ(names_in(output_.path()), (std::vector<std::string>{"LATEST", "checkpoint-000002"})) << "call " << call;
     reset();
   }
-  EXPECT_EQ(found, (std::set<int64_t>{1, 2}));
+  EXPECT_EQ(steps, (std::set<int64_t>{1, 2}));
 }
 
 TEST_F(SecondSave, ThatFailsAtAnyCallSaysSoAndLeavesTheOldCheckpointOrTheNewOne) {

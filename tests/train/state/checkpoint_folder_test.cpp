@@ -36,11 +36,11 @@ TEST(CheckpointFolder, HoldsModelsStateOptimizerAndTheirManifest) {
   for (const auto& [name, text] : contents_of(folder)) files.push_back(name);
   EXPECT_EQ(files, (Names{"config.json", "deberta.manifest.json", "generator/", "generator/model.safetensors",
                           "trainer/", "trainer/optim.safetensors", "trainer/state.json"}));
-  const auto found = find_checkpoint(output.path());
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->folder, folder);
-  EXPECT_TRUE(found->state == run.state());
-  EXPECT_FALSE(found->is_degraded);
+  const auto checkpoint = find_checkpoint(output.path());
+  ASSERT_TRUE(checkpoint);
+  EXPECT_EQ(checkpoint->folder, folder);
+  EXPECT_TRUE(checkpoint->state == run.state());
+  EXPECT_FALSE(checkpoint->is_degraded);
   SmallRun other(1, {.lookahead_k = 2});
   load_optimizer(SafetensorsFile(folder + "/trainer/optim.safetensors"), "", other.adam());
   const Adam::State &expected = run.adam().state(), &got = other.adam().state();
@@ -78,10 +78,10 @@ TEST(CheckpointFolder, IsPassedOverWhenOneOfItsFilesIsDamaged) {
     if (name.ends_with("/")) continue;
     const auto expect_the_other = [&, file = name](const char* how) {
       Warnings warnings;
-      const auto found = find_checkpoint(output.path());
-      ASSERT_TRUE(found);
-      EXPECT_EQ(found->state.step, 1) << file << ' ' << how;
-      EXPECT_TRUE(found->is_degraded);
+      const auto checkpoint = find_checkpoint(output.path());
+      ASSERT_TRUE(checkpoint);
+      EXPECT_EQ(checkpoint->state.step, 1) << file << ' ' << how;
+      EXPECT_TRUE(checkpoint->is_degraded);
       EXPECT_NE(warnings.text.find("a damaged checkpoint is passed over: " + newest), std::string::npos)
           << warnings.text;
       ++damaged;
@@ -220,7 +220,7 @@ TEST(CheckpointFolder, LeftByAKilledRunIsRemoved) {
   std::sort(left.begin(), left.end());
   std::sort(removed.begin(), removed.end());
   EXPECT_EQ(removed, left);
-  EXPECT_EQ(names(output).size(), 4u);  // with two folders of others
+  EXPECT_EQ(names(output).size(), 4u);  // two folders that are no checkpoints included
   EXPECT_TRUE(remove_checkpoint_leftovers(output.path("absent")).empty());
 }
 

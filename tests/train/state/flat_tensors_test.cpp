@@ -14,7 +14,7 @@ namespace {
 using deberta::test::TemporaryFolder;
 
 TEST(OptimizerTensors, LetARunGoOnWithTheSameBits) {
-  const TemporaryFolder place;
+  const TemporaryFolder folder;
   const ParameterLayout layout = test::make_run_layout();
   for (const AdamOptions& options :
        {AdamOptions{}, {.has_bias_correction = true}, {.is_rectified = true, .lookahead_k = 3, .average_decay = 0.9}}) {
@@ -30,8 +30,8 @@ TEST(OptimizerTensors, LetARunGoOnWithTheSameBits) {
     for (int number = 0; number < 7; ++number) step(adam, weights, number);
     std::vector<TensorView> tensors = optimizer_tensors(adam, "g.");
     for (TensorView& tensor : flat_tensors(layout, weights, "w.")) tensors.push_back(tensor);
-    write_safetensors(place.path("a.safetensors"), tensors);
-    const SafetensorsFile file(place.path("a.safetensors"));
+    write_safetensors(folder.path("a.safetensors"), tensors);
+    const SafetensorsFile file(folder.path("a.safetensors"));
     FlatBuffer copy(layout);
     Adam other(layout, options, copy);
     load_flat_tensors(file, layout, "w.", copy);
@@ -46,10 +46,10 @@ TEST(OptimizerTensors, LetARunGoOnWithTheSameBits) {
 }
 
 TEST(OptimizerTensors, RefuseAFileOfAnotherModel) {
-  const TemporaryFolder place;
+  const TemporaryFolder folder;
   test::SmallRun run(2);
-  write_safetensors(place.path("a.safetensors"), optimizer_tensors(run.adam(), ""));
-  const SafetensorsFile file(place.path("a.safetensors"));
+  write_safetensors(folder.path("a.safetensors"), optimizer_tensors(run.adam(), ""));
+  const SafetensorsFile file(folder.path("a.safetensors"));
   const ParameterLayout layout = make_layout({{"a.weight", {3, 7}}, {"c", {1}}});
   const FlatBuffer weights(layout);
   Adam adam(layout, {}, weights);

@@ -1,4 +1,4 @@
-// The folder of a run: made, locked, and refused when it is somebody else's.
+// The folder of a run: created, locked, and refused when it does not belong to a run.
 #include "train/state/run_folder.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(RunFolder, IsMadeAndTakenByOneRunAtATime) {
   {
     const RunFolder first(path, true);
     EXPECT_TRUE(std::filesystem::is_directory(path));
-    EXPECT_FALSE(first.found());
+    EXPECT_FALSE(first.checkpoint());
     EXPECT_ERROR(RunFolder(path, true), kFileWrite, "another run is writing to this folder");
   }
   EXPECT_NO_THROW(RunFolder(path, true));
@@ -34,10 +34,10 @@ TEST(RunFolder, LogsAloneAreARunThatBeginsAnew) {
   const TemporaryFolder folder;
   for (const char* name : {kMetricsName, kEventsName, kPageName}) write_text(folder.path(name), "");
   std::filesystem::create_directory(folder.path(kTensorBoardName));
-  EXPECT_FALSE(RunFolder(folder.path(), true).found());
+  EXPECT_FALSE(RunFolder(folder.path(), true).checkpoint());
   write_text(folder.path(kEventsName), "{\"step\": 0, \"kind\": \"begun\", \"time\": 1.5}\n");
   write_text(folder.path(kMetricsName), "{\"step\": 1}\n");
-  EXPECT_FALSE(RunFolder(folder.path(), true).found());
+  EXPECT_FALSE(RunFolder(folder.path(), true).checkpoint());
   write_text(folder.path("README.md"), "mine");
   EXPECT_ERROR(RunFolder(folder.path(), true), kFileWrite, "expected a new or empty folder");
 }
@@ -71,7 +71,7 @@ TEST(RunFolder, HalfWrittenResultsAndReportsAreRemoved) {
   const TemporaryFolder folder;
   const std::string mark = ".tmp-" + std::to_string(::getpid()) + "-01234567";
   write_text(folder.path(kPageName + mark), "");
-  EXPECT_FALSE(RunFolder(folder.path(), true).found()) << "a page alone belongs to a run that begins anew";
+  EXPECT_FALSE(RunFolder(folder.path(), true).checkpoint()) << "a page alone belongs to a run that begins anew";
   EXPECT_FALSE(std::filesystem::exists(folder.path(kPageName + mark)));
   test::save(folder.path(), 1);
   std::vector<std::string> left;
@@ -112,7 +112,7 @@ TEST(RunFolder, FindsTheNewestCheckpointUnlessItMayNotGoOn) {
   const TemporaryFolder folder;
   test::save(folder.path(), 3);
   test::save(folder.path(), 5);
-  EXPECT_EQ(RunFolder(folder.path(), true).found()->state.step, 5);
+  EXPECT_EQ(RunFolder(folder.path(), true).checkpoint()->state.step, 5);
   EXPECT_ERROR(RunFolder(folder.path(), false), kUsage, "checkpoint-000005");
 }
 

@@ -29,7 +29,7 @@ TEST(TrainerState, IsReadAsItIsWritten) {
   const std::string text = to_json(state).dump(2);
   EXPECT_TRUE(parse_trainer_state(text, "s") == state);
   EXPECT_TRUE(std::signbit(parse_trainer_state(text, "s").sums.at("minus zero")));
-  state.best->others.clear();  // as states before these had it
+  state.best->other_values.clear();  // as states before these had it
   EXPECT_EQ(to_json(state).find("best")->as_object().size(), 3u);
   EXPECT_TRUE(parse_trainer_state(to_json(state).dump(), "s") == state);
   state.best.reset();

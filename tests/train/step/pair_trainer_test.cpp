@@ -86,16 +86,16 @@ TEST(PairTrainer, OneTableForBothNeedsOneOptimiser) {
 // By hand: words are drawn, the generator steps, then the discriminator reads the moved tables.
 TEST(PairTrainer, TheDiscriminatorReadsMovedTablesAndWordsDrawnBefore) {
   for (const TableSharing sharing : {TableSharing::kNone, TableSharing::kDisentangled}) {
-    const DropoutPlace place{.is_training = true, .seed = 1, .step = 0};
+    const DropoutStream dropout{.is_training = true, .seed = 1, .step = 0};
     const TrainBatch batch = make_batch(0, 4);
     Pair by_hand({.sharing = sharing}), pair({.sharing = sharing});
-    const auto ids = generator_loss(by_hand.trainer.generator(), kCompute, batch, place).ids_P;
+    const auto ids = generator_loss(by_hand.trainer.generator(), kCompute, batch, dropout).ids_P;
     const TrainBatch replaced = replace_tokens(batch, ids);
     const Model before = by_hand.trainer.joined_discriminator();
-    const double old_loss = discriminator_loss(before, kCompute, replaced, place).loss.sum.item<double>();
+    const double old_loss = discriminator_loss(before, kCompute, replaced, dropout).loss.sum.item<double>();
     by_hand.step({batch}, {.rate = 1e-2, .discriminator_rate = 0, .max_norm = 0});
     const Model joined = by_hand.trainer.joined_discriminator();
-    const DiscriminatorLoss expected = discriminator_loss(joined, kCompute, replaced, place);
+    const DiscriminatorLoss expected = discriminator_loss(joined, kCompute, replaced, dropout);
     const PairStep got = pair.step({batch}, {.rate = 1e-2, .discriminator_rate = 1e-2, .max_norm = 0});
     expected.loss.sum.backward();
     double squares = 0;
@@ -106,7 +106,7 @@ TEST(PairTrainer, TheDiscriminatorReadsMovedTablesAndWordsDrawnBefore) {
     EXPECT_EQ(got.discriminator.correct, expected.loss.correct);
     EXPECT_EQ(got.replaced, expected.replaced);
     EXPECT_EQ(got.flagged, expected.flagged);
-    EXPECT_EQ(got.found, expected.found);
+    EXPECT_EQ(got.detected, expected.detected);
     EXPECT_EQ(got.generator.count, 8);
     EXPECT_EQ(old_loss == got.discriminator.loss, sharing == TableSharing::kNone);
   }

@@ -45,9 +45,9 @@ struct Case {
 
   StepResult step(const std::vector<TrainBatch>& batches, Trainer::StepSettings settings = {.rate = 1e-3}) {
     std::vector<std::function<Loss()>> losses;
-    const DropoutPlace place{.is_training = true, .seed = 1, .step = 3};
+    const DropoutStream dropout{.is_training = true, .seed = 1, .step = 3};
     for (const TrainBatch& batch : batches)
-      losses.push_back([&] { return language_model_loss(trainer.model(), compute, batch, place); });
+      losses.push_back([&] { return language_model_loss(trainer.model(), compute, batch, dropout); });
     return trainer.step(losses, settings);
   }
   std::vector<float> weights() {
@@ -160,13 +160,13 @@ TEST(Trainer, AStepWhoseGradientsOverflowIsTakenAgainWithHalfTheScale) {
     if (++calls <= 3) result.sum = result.sum + (c.trainer.model().embeddings.word_VE.sum() * 0).sqrt();
     return result;
   };
-  const StepResult found = c.trainer.step({&loss, 1}, {.rate = 1e-3});
-  EXPECT_TRUE(found.is_finite);
+  const StepResult step_result = c.trainer.step({&loss, 1}, {.rate = 1e-3});
+  EXPECT_TRUE(step_result.is_finite);
   EXPECT_EQ(calls, 4);
   EXPECT_EQ(c.trainer.group().loss_scale().value(), 2048);
-  EXPECT_EQ(found.loss, expected.loss);
-  EXPECT_EQ(found.count, expected.count);
-  EXPECT_EQ(found.norm, expected.norm);
+  EXPECT_EQ(step_result.loss, expected.loss);
+  EXPECT_EQ(step_result.count, expected.count);
+  EXPECT_EQ(step_result.norm, expected.norm);
   EXPECT_EQ(c.weights(), plain.weights());
 }
 
