@@ -45,12 +45,13 @@ std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const Text
   return answers;
 }
 
-RowAnswer to_row_answer(const HeadsAnswer& result) {
-  RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_row_answer(const HeadsAnswer& result) {
+  program::RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
   for (const HeadFigures& figures : result.figures) {
-    answer.answer.lines.push_back({cell(static_cast<uint64_t>(figures.layer)), cell(uint64_t{figures.head}),
-                                   cell(figures.entropy), cell(figures.distance), cell(figures.first),
-                                   cell(figures.c2c), cell(figures.c2p), cell(figures.p2c)});
+    answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(figures.layer)),
+                                   program::cell(uint64_t{figures.head}), program::cell(figures.entropy),
+                                   program::cell(figures.distance), program::cell(figures.first),
+                                   program::cell(figures.c2c), program::cell(figures.c2p), program::cell(figures.p2c)});
   }
   return answer;
 }
@@ -102,11 +103,11 @@ std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipelin
     if (row.pair) inputs.back().pair = *row.pair;
   }
   SequenceOptions options;
-  options.rules = encoding_rules(verb.encoding);
-  ProgressPrinter progress(verb.progress, words.size() > kAtOnce, {.items = "words"});
+  options.rules = program::encoding_rules(verb.encoding);
+  program::ProgressPrinter progress(verb.progress, words.size() > kAtOnce, {.items = "words"});
   std::vector<SequenceAnswer> answers;
   for (size_t begin = 0; begin < inputs.size(); begin += kAtOnce) {
-    check_interrupted();
+    program::check_interrupted();
     const auto part = std::span(inputs).subspan(begin, std::min(kAtOnce, inputs.size() - begin));
     for (SequenceAnswer& answer : classify(pipeline, part, options)) answers.push_back(std::move(answer));
     progress.update(answers.size() - 1, 0, static_cast<double>(answers.size()) / static_cast<double>(inputs.size()));
@@ -148,7 +149,7 @@ void check_page(const Pipeline& pipeline, const Row& row, size_t tokens) {
 }
 
 std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const Row& row) {
-  const EncodingRules rules = encoding_rules(options.encoding);
+  const EncodingRules rules = program::encoding_rules(options.encoding);
   TextInput input{.text = row.text};
   if (row.pair) input.pair = *row.pair;
   const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
@@ -172,43 +173,44 @@ std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const 
 // Where the page is written; empty: no page was requested.
 std::string page_place(const AnalyzeVerb& options) {
   const std::string file = options.output.file.value_or("");
-  const bool is_page = ending_of(file) == "html";
+  const bool is_page = program::ending_of(file) == "html";
   if (is_page && !options.page.empty())
     throw Error(ErrorCode::kUsage, "--page", fmt::format("expected one page, got this and {}", file));
   return is_page ? file : options.page;
 }
 
 // The only row of the input.
-Row single_row(const AnalyzeVerb& options, const RowReading& reading, const std::string& page) {
+Row single_row(const AnalyzeVerb& options, const program::RowReading& reading, const std::string& page) {
   std::vector<Row> rows;
   const auto take = [&](std::span<const Row> group) { rows.insert(rows.end(), group.begin(), group.end()); };
-  if (collect_rows(reading, options.progress, take, {}) != 0) leave_unwritten(page);
+  if (program::collect_rows(reading, options.progress, take, {}) != 0) program::leave_unwritten(page);
   if (rows.size() != 1)
     throw Error(ErrorCode::kUsage, page == options.page ? "--page" : "--output",
                 fmt::format("expected one text for a page, got {}", rows.size()));
   return std::move(rows.front());
 }
 
-const AnswerColumns& figure_columns() {
-  static const AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"}, true);
+const program::AnswerColumns& figure_columns() {
+  static const program::AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"},
+                                              true);
   return columns;
 }
 
 // The page, and beside it the figures if -o names a place for them.
-int write_page(const AnalyzeVerb& options, const std::string& page_path, const RowReading& reading,
+int write_page(const AnalyzeVerb& options, const std::string& page_path, const program::RowReading& reading,
                const Pipeline& pipeline) {
   const Row row = single_row(options, reading, page_path);
   const std::string page = page_of(options, pipeline, row);
   if (const std::string file = options.output.file.value_or(""); !file.empty() && file != page_path) {
     const std::vector<TextInput> inputs = text_inputs(std::span(&row, 1));
-    const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, encoding_rules(options.encoding));
-    with_output(options.output, [&](FileWriter& out) {
-      AnswerWriter writer(answer_layout(options, figure_columns()), out);
-      writer.answer(row, marked(row, to_row_answer(heads.front())));
+    const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, program::encoding_rules(options.encoding));
+    program::with_output(options.output, [&](FileWriter& out) {
+      program::AnswerWriter writer(program::answer_layout(options, figure_columns()), out);
+      writer.answer(row, program::marked(row, to_row_answer(heads.front())));
       writer.finish();
     });
   }
-  write_output(page_path, [&](FileWriter& out) { out.write(page); });
+  program::write_output(page_path, [&](FileWriter& out) { out.write(page); });
   return 0;
 }
 
@@ -216,12 +218,12 @@ int write_page(const AnalyzeVerb& options, const std::string& page_path, const R
 
 int run(const AnalyzeVerb& options) {
   const std::string page = page_place(options);
-  const Pipeline pipeline = open_model(options.model);
-  RowReading reading = reading_of(options);
-  if (options.pair) reading.shape = pair_shape();
+  const Pipeline pipeline = program::open_model(options.model);
+  program::RowReading reading = program::reading_of(options);
+  if (options.pair) reading.shape = program::pair_shape();
   if (!page.empty()) return write_page(options, page, reading, pipeline);
-  const EncodingRules rules = encoding_rules(options.encoding);
-  return run_text_verb(
+  const EncodingRules rules = program::encoding_rules(options.encoding);
+  return program::run_text_verb(
       options, reading, pipeline, figure_columns(),
       [&](std::span<const TextInput> inputs) { return heads_of(pipeline, inputs, rules); },
       [](const Row&, const HeadsAnswer& result) { return to_row_answer(result); });

@@ -41,29 +41,30 @@ struct Shape {
 // after it, so that a machine that slows down slows both.
 class Shares {
  public:
-  Shares(size_t loads, Machine now) : machine_(now), shares_(loads) {}
-  void add(size_t load, const Work& work, double seconds) {
+  Shares(size_t loads, measure::Machine now) : machine_(now), shares_(loads) {}
+  void add(size_t load, const measure::Work& work, double seconds) {
     runs_.push_back({load, work, seconds});
     waiting_ += seconds;
   }
   double waiting_seconds() const { return waiting_; }  // time of the runs since the last limit
-  void settle(const Machine& now, Precision precision) {
+  void settle(const measure::Machine& now, Precision precision) {
     for (const Run& run : std::exchange(runs_, {})) {
-      const double limits = limit_seconds(machine_, precision, run.work) + limit_seconds(now, precision, run.work);
+      const double limits =
+          measure::limit_seconds(machine_, precision, run.work) + measure::limit_seconds(now, precision, run.work);
       shares_[run.load].push_back(limits / 2 / run.seconds);
     }
     machine_ = now;
     waiting_ = 0;
   }
-  double median(size_t load) const { return Durations(shares_[load]).percentile(50); }
+  double median(size_t load) const { return measure::Durations(shares_[load]).percentile(50); }
 
  private:
   struct Run {
     size_t load;
-    Work work;
+    measure::Work work;
     double seconds;
   };
-  Machine machine_;
+  measure::Machine machine_;
   std::vector<Run> runs_;
   double waiting_ = 0;
   std::vector<std::vector<double>> shares_;
@@ -74,27 +75,29 @@ class Bench {
  public:
   Bench(const BenchVerb& options, const Checkpoint& checkpoint, const ModelConfig& config, size_t threads)
       : options_(options),
-        precision_(precision_of(options.dtype)),
+        precision_(program::precision_of(options.dtype)),
         kernels_(select_kernels(options.kernels)),
         pool_(threads),
-        machine_(measure_machine(kernels_, pool_)),
+        machine_(measure::measure_machine(kernels_, pool_)),
         model_(Model::load(checkpoint, config, bench_options(options, threads))) {
     forward_.wants_logits = facts_of(model_.head()).has_logits();
   }
 
-  JsonObject machine_figure() const { return cli::machine_figure(machine_, kernels_, options_.kernels, precision_); }
+  JsonObject machine_figure() const {
+    return measure::machine_figure(machine_, kernels_, options_.kernels, precision_);
+  }
   void note_other_choice() const {
-    if (!is_automatic(options_.kernels)) return;
-    const std::string text = other_choice(automatic_choice(), usable_levels(), machine_.peaks);
-    if (!text.empty()) note(text);
+    if (!measure::is_automatic(options_.kernels)) return;
+    const std::string text = measure::other_choice(automatic_choice(), usable_levels(), machine_.peaks);
+    if (!text.empty()) program::note(text);
   }
 
   // Measured in turns; returned in the order of `shapes`.
-  std::vector<JsonObject> latencies(const std::vector<Shape>& shapes, const PeerFigures& peers) {
+  std::vector<JsonObject> latencies(const std::vector<Shape>& shapes, const measure::PeerFigures& peers) {
     std::vector<Load> loads;
     for (const Shape& shape : shapes) {
       const std::vector<int32_t> lengths(static_cast<size_t>(shape.sequences), shape.length);
-      loads.push_back({lengths, {random_batch(lengths, model_.config().vocab_size)}});
+      loads.push_back({lengths, {measure::random_batch(lengths, model_.config().vocab_size)}});
     }
     const std::vector<Timed> timed = time_runs(loads, kLeastRuns);
     std::vector<JsonObject> figures;
@@ -102,23 +105,23 @@ class Bench {
     return figures;
   }
 
-  JsonObject mixed(const std::vector<int32_t>& lengths, const PeerFigures& peers) {
+  JsonObject mixed(const std::vector<int32_t>& lengths, const measure::PeerFigures& peers) {
     const auto budget = options_.batch_tokens;
-    const Load load{lengths, packed_batches(lengths, budget, model_.config().vocab_size)};
+    const Load load{lengths, measure::packed_batches(lengths, budget, model_.config().vocab_size)};
     const Timed timed = time_runs({load}, 1).front();
     JsonObject figure = begin_figure("mixed");
     figure.emplace_back("sequences", static_cast<uint64_t>(lengths.size()));
     figure.emplace_back("runs", static_cast<uint64_t>(timed.times.count()));
-    figure.emplace_back("s", rounded(timed.times.least(), 1e6));
+    figure.emplace_back("s", measure::rounded(timed.times.least(), 1e6));
     const double rate = add_rate(figure, lengths, timed);
     add_ratios(figure, peers.ratios("mixed", 0, rate));
     return figure;
   }
 
   // Where the time of a batch goes; thread time divided by threads.
-  void operations(int32_t length, int32_t sequences, FigureReport& report) {
+  void operations(int32_t length, int32_t sequences, measure::FigureReport& report) {
     const std::vector<int32_t> lengths(static_cast<size_t>(sequences), length);
-    const Batch batch = random_batch(lengths, model_.config().vocab_size);
+    const Batch batch = measure::random_batch(lengths, model_.config().vocab_size);
     run(batch);
     size_t count = 0;
     start_profile();
@@ -127,7 +130,7 @@ class Bench {
       run(batch);
       ++count;
     };
-    measure(options_.min_time / 2, kLeastRuns, {&work, 1});
+    measure::measure(options_.min_time / 2, kLeastRuns, {&work, 1});
     const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::vector<ProfileEntry> entries = stop_profile();
     std::sort(entries.begin(), entries.end(),
@@ -149,7 +152,7 @@ class Bench {
  private:
   static ModelOptions bench_options(const BenchVerb& options, size_t threads) {
     ModelOptions model;
-    model.precision = precision_of(options.dtype);
+    model.precision = program::precision_of(options.dtype);
     model.allows_uncalibrated = true;  // random ids: only times matter
     model.threads = threads;
     model.kernels = options.kernels;
@@ -177,22 +180,23 @@ class Bench {
     std::vector<Batch> batches;  // all of them are one run
   };
 
-  Work work_of(std::span<const int32_t> lengths) const {
-    return cli::work_of(model_.config(), {.lengths = lengths,
-                                          .last = last_rows_of(model_.config(), model_.head()),
-                                          .predicts_by_decoder = model_.has_mask_decoder()});
+  measure::Work work_of(std::span<const int32_t> lengths) const {
+    return measure::work_of(model_.config(), {.lengths = lengths,
+                                              .last = last_rows_of(model_.config(), model_.head()),
+                                              .predicts_by_decoder = model_.has_mask_decoder()});
   }
 
   struct Timed {
-    Work work;
-    Durations times;
+    measure::Work work;
+    measure::Durations times;
     double share;  // share of the limit
     uint64_t peak_mb;
   };
 
-  JsonObject latency_figure(const Shape& shape, const Load& load, const Timed& timed, const PeerFigures& peers) const {
-    const Durations& times = timed.times;
-    const auto ms = [&](double seconds) { return rounded(seconds * 1e3, 1000); };
+  JsonObject latency_figure(const Shape& shape, const Load& load, const Timed& timed,
+                            const measure::PeerFigures& peers) const {
+    const measure::Durations& times = timed.times;
+    const auto ms = [&](double seconds) { return measure::rounded(seconds * 1e3, 1000); };
     JsonObject figure = begin_figure("latency");
     figure.emplace_back("seq", shape.length);
     figure.emplace_back("batch", shape.sequences);
@@ -213,8 +217,8 @@ class Bench {
     const double rate = std::round(static_cast<double>(tokens) / seconds);
     figure.emplace_back("tokens", tokens);
     figure.emplace_back("tokens_per_s", rate);
-    figure.emplace_back("gflops", rounded((timed.work.linear + timed.work.attention) / seconds / 1e9, 10));
-    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", rounded(timed.share, 1000));
+    figure.emplace_back("gflops", measure::rounded((timed.work.linear + timed.work.attention) / seconds / 1e9, 10));
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", measure::rounded(timed.share, 1000));
     figure.emplace_back("peak_mb", timed.peak_mb);
     return rate;
   }
@@ -226,15 +230,16 @@ class Bench {
     for (const Load& load : loads) {
       works.emplace_back([&load, &peak_mb = peaks_mb[works.size()], this] {
         for (const Batch& batch : load.batches) run(batch);
-        if (peak_mb == 0) peak_mb = peak_memory_mb();
+        if (peak_mb == 0) peak_mb = measure::peak_memory_mb();
       });
     }
-    const auto machine_now = [&] { return at_this_moment(machine_, kernels_, pool_, precision_); };
+    const auto machine_now = [&] { return measure::at_this_moment(machine_, kernels_, pool_, precision_); };
     Shares shares(loads.size(), machine_now());
-    std::vector<Durations> times = measure(options_.min_time, least_runs, works, [&](size_t i, double seconds) {
-      shares.add(i, work_of(loads[i].lengths), seconds);
-      if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
-    });
+    std::vector<measure::Durations> times =
+        measure::measure(options_.min_time, least_runs, works, [&](size_t i, double seconds) {
+          shares.add(i, work_of(loads[i].lengths), seconds);
+          if (shares.waiting_seconds() >= kBetweenLimits) shares.settle(machine_now(), precision_);
+        });
     shares.settle(machine_now(), precision_);
     std::vector<Timed> timed;
     for (size_t i = 0; i < loads.size(); ++i)
@@ -243,26 +248,26 @@ class Bench {
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {
-    figure.emplace_back("ms", rounded(seconds * 1e3, 1000));
-    figure.emplace_back("share", rounded(seconds / whole, 1000));
+    figure.emplace_back("ms", measure::rounded(seconds * 1e3, 1000));
+    figure.emplace_back("share", measure::rounded(seconds / whole, 1000));
   }
 
   JsonObject operation_figure(const ProfileEntry& entry, int32_t length, int32_t sequences, double seconds,
                               double whole, double runs, double attention) const {
     const ProfileKey& key = entry.key;
     const bool is_gemm = key.operation == Operation::kGemm;
-    JsonObject figure = begin_operation(operation_name(key), length, sequences);
+    JsonObject figure = begin_operation(measure::operation_name(key), length, sequences);
     figure.emplace_back("shape",
                         is_gemm ? fmt::format("[{}, {}]", key.outputs, key.depth) : fmt::format("[{}]", key.outputs));
-    figure.emplace_back("calls", rounded(static_cast<double>(entry.calls) / runs, 10));
+    figure.emplace_back("calls", measure::rounded(static_cast<double>(entry.calls) / runs, 10));
     add_share(figure, seconds, whole);
     double flop = 0;
     if (is_gemm) flop = 2.0 * static_cast<double>(entry.rows * key.outputs) * static_cast<double>(key.depth) / runs;
     if (key.operation == Operation::kAttention) flop = attention;
     if (flop == 0 || seconds <= 0) return figure;
-    figure.emplace_back("gflops", rounded(flop / seconds / 1e9, 10));
+    figure.emplace_back("gflops", measure::rounded(flop / seconds / 1e9, 10));
     const double peak = machine_.peak(key.precision);
-    if (peak > 0) figure.emplace_back("of_peak", rounded(flop / seconds / peak, 1000));
+    if (peak > 0) figure.emplace_back("of_peak", measure::rounded(flop / seconds / peak, 1000));
     return figure;
   }
 
@@ -274,7 +279,7 @@ class Bench {
   Precision precision_;
   KernelSet kernels_;
   ThreadPool pool_;
-  Machine machine_;
+  measure::Machine machine_;
   Model model_;
   ForwardOptions forward_;
   ForwardResult result_;
@@ -284,29 +289,30 @@ class Bench {
 
 int run(const BenchVerb& options) {
   if (options.training) start_training_program(options.words);
-  const std::vector<int32_t> lengths = numbers("--lengths", options.lengths, 1 << 20);
-  const std::vector<int32_t> batches = numbers("--batch", options.batch, 1 << 16);
+  const std::vector<int32_t> lengths = measure::numbers("--lengths", options.lengths, 1 << 20);
+  const std::vector<int32_t> batches = measure::numbers("--batch", options.batch, 1 << 16);
   const std::vector<int32_t> mixed =
-      options.lengths_file.empty() ? std::vector<int32_t>{} : load_lengths(options.lengths_file);
-  const PeerFigures peers = options.baseline.empty() ? PeerFigures() : PeerFigures(options.baseline);
-  const std::string path = model_path(options.model.name);
+      options.lengths_file.empty() ? std::vector<int32_t>{} : measure::load_lengths(options.lengths_file);
+  const measure::PeerFigures peers =
+      options.baseline.empty() ? measure::PeerFigures() : measure::PeerFigures(options.baseline);
+  const std::string path = program::model_path(options.model.name);
   const ModelConfig config = load_model_config(path + "/config.json");
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
 
-  FigureReport machines(options.output, {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16",
-                                         "peak_gops_int8", "read_gb_per_s"});
-  FigureReport multipliers(options.output, {"precision", "level", "instruction", "gops", "why"});
-  FigureReport figures(options.output, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min", "ms_p99",
-                                        "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
-  FigureReport calls(options.output, {"operation", "precision", "level", "calls"});
-  FigureReport operations(
+  measure::FigureReport machines(options.output, {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16",
+                                                  "peak_gops_int8", "read_gb_per_s"});
+  measure::FigureReport multipliers(options.output, {"precision", "level", "instruction", "gops", "why"});
+  measure::FigureReport figures(options.output, {"what", "dtype", "threads", "seq", "batch", "ms_median", "ms_min",
+                                                 "ms_p99", "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
+  measure::FigureReport calls(options.output, {"operation", "precision", "level", "calls"});
+  measure::FigureReport operations(
       options.output, {"threads", "seq", "batch", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
-  for (const size_t threads : thread_counts(options.threads)) {
+  for (const size_t threads : measure::thread_counts(options.threads)) {
     Bench bench(options, checkpoint, config, threads);
     const Json machine(bench.machine_figure());
     machines.add(machine.as_object());
     for (const Json& row : machine.find("multipliers")->as_array()) {
-      const Format format = format_of(options.output);
+      const Format format = program::format_of(options.output);
       if (format != Format::kJson && format != Format::kJsonl) multipliers.add(row.as_object());
     }
     bench.note_other_choice();
@@ -321,9 +327,9 @@ int run(const BenchVerb& options) {
     if (!mixed.empty()) figures.add(bench.mixed(mixed, peers));
   }
   if (options.operations) {
-    for (JsonObject& count : kernel_calls()) calls.add(std::move(count));
+    for (JsonObject& count : measure::kernel_calls()) calls.add(std::move(count));
   }
-  FigureReport::print({&machines, &multipliers, &figures, &operations, &calls});
+  measure::FigureReport::print({&machines, &multipliers, &figures, &operations, &calls});
   return 0;
 }
 

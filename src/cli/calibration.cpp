@@ -26,12 +26,12 @@ class TextProgress {
   TextProgress(const TextProgress&) = delete;
   TextProgress& operator=(const TextProgress&) = delete;
   void update(size_t done) {
-    check_interrupted();
+    program::check_interrupted();
     printer_.update(done, 0, static_cast<double>(done) / static_cast<double>(texts_));
   }
 
  private:
-  ProgressPrinter printer_;
+  program::ProgressPrinter printer_;
   size_t texts_;
 };
 
@@ -42,12 +42,12 @@ std::vector<Encoding> read_calibration_texts(const CalibrationRules& rules, Show
   const Tokenizer tokenizer = Tokenizer::load(model_folder, rules.tokenizer);
   const EncodeRow encode = row_encoder(tokenizer, {rules.encoding});
   std::vector<Encoding> texts;
-  collect_rows(rules.reading, progress,
-               [&](std::span<const Row> rows) {
-                 for (const Row& row : rows) texts.push_back(std::move(encode(row).front()));
-               },
-               {});
-  check_interrupted();
+  program::collect_rows(rules.reading, progress,
+                        [&](std::span<const Row> rows) {
+                          for (const Row& row : rows) texts.push_back(std::move(encode(row).front()));
+                        },
+                        {});
+  program::check_interrupted();
   if (texts.empty())
     throw Error(ErrorCode::kInput, fmt::format("{}", fmt::join(rules.reading.files, ",")),
                 "expected texts to calibrate with, got none");

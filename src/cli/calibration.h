@@ -16,7 +16,7 @@ namespace deberta::cli {
 
 // Which texts, how the model reads them, and how they are used.
 struct CalibrationRules {
-  RowReading reading;
+  program::RowReading reading;
   EncodingRules encoding;
   TokenizerKind tokenizer = TokenizerKind::kSlow;
   std::optional<double> smoothing;  // none: the model's usual value

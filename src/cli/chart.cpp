@@ -24,7 +24,7 @@ std::string read_whole(ByteSource& source) {
     if (count == 0) break;
     text.append(part.data(), count);
   }
-  check_interrupted();
+  program::check_interrupted();
   return text;
 }
 
@@ -33,10 +33,10 @@ std::string read_whole(ByteSource& source) {
 int run(const ChartVerb& options) {
   if (options.arguments.empty())
     throw Error(ErrorCode::kUsage, options.verb, "expected a file of figures, or - for standard input, got none");
-  ByteSource source(options.arguments.front(), [] { return interrupted() != 0; });
+  ByteSource source(options.arguments.front(), [] { return program::interrupted() != 0; });
   const Json document = parse_json(read_whole(source), source.name(), kLimits);
   const std::string svg = chart::svg_file(chart::draw_json(document, source.name()));
-  with_output(options.output, [&](FileWriter& out) { out.write(svg); });
+  program::with_output(options.output, [&](FileWriter& out) { out.write(svg); });
   return 0;
 }
 

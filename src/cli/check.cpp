@@ -43,10 +43,10 @@ std::string counted(size_t count, std::string_view singular, std::string_view pl
 void check_manifest(const std::string& path, const CheckVerb& options, Findings& findings) {
   constexpr uint64_t kMegabyte = 1000000;
   if (!is_regular_file(fmt::format("{}/{}", path, kManifestName))) return;
-  ProgressPrinter progress(options.progress, true, {.items = "MB", .tokens = ""});
+  program::ProgressPrinter progress(options.progress, true, {.items = "MB", .tokens = ""});
   uint64_t done = 0;
   const ManifestReport report = verify_manifest(path, [&](uint64_t bytes) {
-    check_interrupted();
+    program::check_interrupted();
     progress.update((done += bytes) / kMegabyte, 0, std::nullopt);
   });
   progress.clear();
@@ -123,7 +123,7 @@ void check_form(const Checkpoint& checkpoint, Findings& findings) {
 // `config` is corrected where only the tensors show the right value.
 void check_tensors(const std::string& path, std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   check_form(checkpoint, findings);
   if (config) {
     const HeadFacts& head = facts_of(detect_head(checkpoint));
@@ -136,7 +136,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
     for (const Problem& problem : report.unread) findings.add(Severity::kWarning, Fix::kNo, problem);
   }
   for (const TensorView& tensor : checkpoint.tensors()) {
-    check_interrupted();
+    program::check_interrupted();
     const Statistics s = statistics_of(tensor);
     if (s.not_finite > 0)
       findings.error(path + ": " + tensor.name, fmt::format("{} values are NaN or infinite", s.not_finite));
@@ -160,7 +160,7 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
 
 void check_calibration(const std::string& path, std::optional<ModelConfig> config, const CheckVerb& options) {
   if (!config || !is_regular_file(fmt::format("{}/{}", path, kCalibrationName))) return;
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   read_calibration(calibration_path(checkpoint), checkpoint, *config);
 }
 
@@ -168,7 +168,8 @@ void check_calibration(const std::string& path, std::optional<ModelConfig> confi
 void check_modules(const std::string& root, const std::optional<ModelConfig>& config, const CheckVerb& options,
                    Findings& findings) {
   if (!config) return;
-  const SentenceModules modules = load_sentence_modules(root, config->hidden_size, open_options(options.model));
+  const SentenceModules modules =
+      load_sentence_modules(root, config->hidden_size, program::open_options(options.model));
   if (!modules.refusal.empty())
     findings.warning(root + "/modules.json",
                      "embed cannot follow it: " + modules.refusal + "; choose another way with --pooling");
@@ -198,7 +199,7 @@ std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& op
   findings.run([&] { check_tensors(path, config, options, findings); });
   findings.run([&] { check_tokenizer(path, config, findings); });
   findings.run([&] { check_calibration(path, config, options); });
-  findings.run([&] { check_modules(model_root(options.model.name), config, options, findings); });
+  findings.run([&] { check_modules(program::model_root(options.model.name), config, options, findings); });
   set_warning_sink(nullptr);
   return config;
 }
@@ -207,8 +208,8 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
         const Findings& findings) {
   const std::string& target = options.output_dir;
   if (findings.lasting_errors() > 0 || !config) {
-    note(fmt::format("{}: not written; {} a decision", target,
-                     counted(findings.lasting_errors(), "error needs", "errors need")));
+    program::note(fmt::format("{}: not written; {} a decision", target,
+                              counted(findings.lasting_errors(), "error needs", "errors need")));
     return 1;
   }
   convert_model({.source = path,
@@ -216,7 +217,7 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
                  .config = config,
                  .adapter = {},
                  .form = {},
-                 .open = open_options(options.model),
+                 .open = program::open_options(options.model),
                  .progress = options.progress});
   return options.strict && findings.lasting_warnings() > 0 ? 1 : 0;
 }
@@ -224,14 +225,15 @@ int fix(const std::string& path, const std::optional<ModelConfig>& config, const
 }  // namespace
 
 int run(const CheckVerb& options) {
-  const std::string path = transformer_folder(model_root(options.model.name));
+  const std::string path = transformer_folder(program::model_root(options.model.name));
   if (!options.output_dir.empty()) check_target(options.output_dir, path);
   Findings findings;
   const std::optional<ModelConfig> config = find_all(path, options, findings);
-  print_table(options.output, {"severity", "where", "message", "fix"}, findings.answers());
-  note(fmt::format("{}: {}, {}; -o NEW_FOLDER repairs {} of them", path, counted(findings.errors(), "error", "errors"),
-                   counted(findings.warnings(), "warning", "warnings"),
-                   findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
+  program::print_table(options.output, {"severity", "where", "message", "fix"}, findings.answers());
+  program::note(
+      fmt::format("{}: {}, {}; -o NEW_FOLDER repairs {} of them", path, counted(findings.errors(), "error", "errors"),
+                  counted(findings.warnings(), "warning", "warnings"),
+                  findings.errors() + findings.warnings() - findings.lasting_errors() - findings.lasting_warnings()));
   if (!options.output_dir.empty()) return fix(path, config, options, findings);
   return findings.errors() > 0 || (options.strict && findings.warnings() > 0) ? 1 : 0;
 }

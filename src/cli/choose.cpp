@@ -9,22 +9,23 @@
 namespace deberta::cli {
 namespace {
 
-RowAnswer to_answer(const Row& row, const ChoiceAnswer& result) {
-  Cells cells{cell(uint64_t{result.index}), cell(result.scores[result.index]), row.items[result.index]};
-  RowAnswer answer{{to_json(result, row.items), {std::move(cells)}}, result.tokens, result.cut_tokens};
-  answer.answer.is_of_empty_text = std::ranges::any_of(row.items, is_blank);
+program::RowAnswer to_answer(const Row& row, const ChoiceAnswer& result) {
+  program::Cells cells{program::cell(uint64_t{result.index}), program::cell(result.scores[result.index]),
+                       row.items[result.index]};
+  program::RowAnswer answer{{to_json(result, row.items), {std::move(cells)}}, result.tokens, result.cut_tokens};
+  answer.answer.is_of_empty_text = std::ranges::any_of(row.items, program::is_blank);
   return answer;
 }
 
 }  // namespace
 
 int run(const ChooseVerb& options) {
-  const ChoiceOptions settings{encoding_rules(options.encoding), options.form};
-  RowReading reading = reading_of(options);
+  const ChoiceOptions settings{program::encoding_rules(options.encoding), options.form};
+  program::RowReading reading = program::reading_of(options);
   reading.shape = {{"context", "question", "choices"}, true, true};
   reading.shape.published_names = {{"sent1", "sent2", "ending0", "ending1", "ending2", "ending3"}};  // SWAG
-  const Pipeline pipeline = open_model(options.model);
-  return run_text_verb(
+  const Pipeline pipeline = program::open_model(options.model);
+  return program::run_text_verb(
       options, reading, pipeline, {"index", "score", "choice"},
       [&](std::span<const TextInput> inputs) { return choose(pipeline, inputs, settings); }, to_answer,
       row_encoder(pipeline.tokenizer, settings.sequence_rules()));

@@ -14,10 +14,10 @@ namespace {
 
 SequenceOptions sequence_options(const ClassifyVerb& options) {
   SequenceOptions sequence;
-  sequence.rules = encoding_rules(options.encoding);
+  sequence.rules = program::encoding_rules(options.encoding);
   sequence.top_k = options.top_k;
   sequence.function = options.activation.value;
-  sequence.window_scores = window_scores(options.windows, sequence.rules);
+  sequence.window_scores = program::window_scores(options.windows, sequence.rules);
   if (!options.windows.benign_label.empty() && sequence.window_scores != WindowScores::kMax)
     throw Error(ErrorCode::kUsage, "--benign-label", "expected --window-scores max as well");
   sequence.benign_labels = options.windows.benign_label;
@@ -26,7 +26,7 @@ SequenceOptions sequence_options(const ClassifyVerb& options) {
 
 // Columns `label score`, repeated for each label that a row gets; before them those of the window, each of which has a
 // line of its own.
-AnswerColumns columns_for(size_t labels, bool has_windows) {
+program::AnswerColumns columns_for(size_t labels, bool has_windows) {
   std::vector<std::string> columns;
   if (has_windows) columns = {"start", "end"};
   for (size_t i = 1; i <= labels; ++i) {
@@ -37,10 +37,10 @@ AnswerColumns columns_for(size_t labels, bool has_windows) {
   return {columns, has_windows};
 }
 
-void add_scores(const std::vector<LabelScore>& labels, Cells& cells) {
+void add_scores(const std::vector<LabelScore>& labels, program::Cells& cells) {
   for (const LabelScore& entry : labels) {
     cells.push_back(entry.label);
-    cells.push_back(cell(entry.score));
+    cells.push_back(program::cell(entry.score));
   }
 }
 
@@ -49,13 +49,14 @@ Json window_json(const WindowAnswer& window) {
       {"start", int64_t{window.chars.begin}}, {"end", int64_t{window.chars.end}}, {"labels", to_json(window.labels)}};
 }
 
-RowAnswer to_answer(const SequenceAnswer& result) {
-  RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_answer(const SequenceAnswer& result) {
+  program::RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
   JsonArray windows;
   for (const WindowAnswer& window : result.windows) {
     windows.push_back(window_json(window));
-    Cells& cells = answer.answer.lines.emplace_back();
-    cells = {cell(static_cast<uint64_t>(window.chars.begin)), cell(static_cast<uint64_t>(window.chars.end))};
+    program::Cells& cells = answer.answer.lines.emplace_back();
+    cells = {program::cell(static_cast<uint64_t>(window.chars.begin)),
+             program::cell(static_cast<uint64_t>(window.chars.end))};
     add_scores(window.labels, cells);
   }
   if (result.windows.empty())
@@ -69,12 +70,12 @@ RowAnswer to_answer(const SequenceAnswer& result) {
 
 int run(const ClassifyVerb& options) {
   const SequenceOptions sequence = sequence_options(options);
-  RowReading reading = reading_of(options);
-  if (options.pair) reading.shape = pair_shape();
-  const Pipeline pipeline = open_model(options.model);
+  program::RowReading reading = program::reading_of(options);
+  if (options.pair) reading.shape = program::pair_shape();
+  const Pipeline pipeline = program::open_model(options.model);
   const auto classes = static_cast<size_t>(pipeline.model.labels());
   const size_t shown = shown_labels(pipeline.config, classes, sequence.top_k);
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, columns_for(shown, sequence.window_scores == WindowScores::kEach),
       [&](std::span<const TextInput> inputs) { return classify(pipeline, inputs, sequence); },
       [](const Row&, const SequenceAnswer& result) { return to_answer(result); });

@@ -41,7 +41,7 @@ void check_int8(const ConvertVerb& options) {
 
 CalibrationRules calibration_rules(const ConvertVerb& options) {
   return {.reading = {.verb = options.verb, .texts = {}, .files = options.calibration_data, .settings = options.rows},
-          .encoding = encoding_rules(options.encoding),
+          .encoding = program::encoding_rules(options.encoding),
           .tokenizer = options.tokenizer,
           .smoothing = parse_number<double>(options.smoothing.value)};
 }
@@ -50,7 +50,7 @@ std::vector<std::string> averaged_folders(const ConvertVerb& options) {
   if (!options.average.empty() && !options.adapter.empty())
     throw Error(ErrorCode::kUsage, "--average", "expected this or --adapter, got both");
   std::vector<std::string> folders;
-  for (const std::string& name : options.average) folders.push_back(model_path(name));
+  for (const std::string& name : options.average) folders.push_back(program::model_path(name));
   return folders;
 }
 
@@ -61,7 +61,7 @@ int run(const ConvertVerb& options) {
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got none");
   if (options.output_dir == "-")
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got standard output");
-  ConversionJob job{.source = model_path(options.model.name),
+  ConversionJob job{.source = program::model_path(options.model.name),
                     .target = options.output_dir,
                     .config = {},
                     .adapter = options.adapter,
@@ -72,16 +72,16 @@ int run(const ConvertVerb& options) {
                              .drops_delta = options.drop_delta},
                     .shard_bytes = options.shard_size,
                     .wants_verify = options.verify,
-                    .open = open_options(options.model),
+                    .open = program::open_options(options.model),
                     .progress = options.progress};
   check_int8(options);
   if (options.dtype == WrittenDtype::kInt8) job.calibration = calibration_rules(options);
-  std::vector<Answer> answers;
+  std::vector<program::Answer> answers;
   for (const Change& change : convert_model(job)) {
     answers.push_back({{{"place", change.subject}, {"change", change.change}, {"detail", change.detail}},
                        {{change.subject, change.change, change.detail}}});
   }
-  print_table(options.output, {"place", "change", "detail"}, answers);
+  program::print_table(options.output, {"place", "change", "detail"}, answers);
   return 0;
 }
 

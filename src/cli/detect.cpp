@@ -16,7 +16,7 @@ constexpr const char* kReplaced = "\x1b[1;31m";  // bold red
 constexpr const char* kPlain = "\x1b[0m";
 
 bool wants_color(const DetectVerb& options) {
-  if (format_of(options.output) != Format::kTable || options.color == Color::kNever) return false;
+  if (program::format_of(options.output) != Format::kTable || options.color == Color::kNever) return false;
   if (options.color == Color::kAlways) return true;
   const auto is_set = [](const char* name) {
     const char* value = std::getenv(name);
@@ -33,21 +33,22 @@ std::string paint(const std::string& text, const ReplacedAnswer& result, double 
   size_t at = 0;
   for (const ReplacedToken& piece : result.pieces) {
     if (piece.score < threshold || piece.bytes.begin < at) continue;
-    painted += escape_table(text.substr(at, piece.bytes.begin - at)) + kReplaced;
-    painted += escape_table(text.substr(piece.bytes.begin, piece.bytes.end - piece.bytes.begin)) + kPlain;
+    painted += program::escape_table(text.substr(at, piece.bytes.begin - at)) + kReplaced;
+    painted += program::escape_table(text.substr(piece.bytes.begin, piece.bytes.end - piece.bytes.begin)) + kPlain;
     at = piece.bytes.end;
   }
-  return painted + escape_table(text.substr(at));
+  return painted + program::escape_table(text.substr(at));
 }
 
-RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const DetectVerb& options, bool is_painted) {
+program::RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const DetectVerb& options, bool is_painted) {
   const double threshold = options.threshold;
-  RowAnswer answer{{to_json(result, row.text, options.offsets, threshold), {}}, result.tokens, result.cut_tokens};
+  program::RowAnswer answer{
+      {to_json(result, row.text, options.offsets, threshold), {}}, result.tokens, result.cut_tokens};
   const OffsetUnits units(options.offsets, row.text);
   for (const ReplacedToken& piece : result.pieces) {
     const Offset span = units.convert(piece.chars, piece.bytes);
-    answer.answer.lines.push_back({piece.piece, cell(piece.score), piece.score >= threshold ? "yes" : "no",
-                                   cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
+    answer.answer.lines.push_back({piece.piece, program::cell(piece.score), piece.score >= threshold ? "yes" : "no",
+                                   program::cell(uint64_t{span.begin}), program::cell(uint64_t{span.end})});
   }
   if (is_painted) answer.answer.painted = paint(row.text, result, threshold);
   return answer;
@@ -56,11 +57,11 @@ RowAnswer to_answer(const Row& row, const ReplacedAnswer& result, const DetectVe
 }  // namespace
 
 int run(const DetectVerb& options) {
-  const EncodingRules rules = encoding_rules(options.encoding);
+  const EncodingRules rules = program::encoding_rules(options.encoding);
   const bool is_painted = wants_color(options);
-  const Pipeline pipeline = open_model(options.model);
-  return run_text_verb(
-      options, reading_of(options), pipeline,
+  const Pipeline pipeline = program::open_model(options.model);
+  return program::run_text_verb(
+      options, program::reading_of(options), pipeline,
       {std::vector<std::string>{"piece", "score", "replaced", "start", "end"}, true},
       [&](std::span<const TextInput> inputs) { return detect(pipeline, inputs, rules); },
       [&](const Row& row, const ReplacedAnswer& result) { return to_answer(row, result, options, is_painted); });

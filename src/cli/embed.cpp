@@ -18,7 +18,7 @@ namespace {
 
 EmbeddingOptions embedding_options(const EmbedVerb& options) {
   EmbeddingOptions embedding;
-  embedding.rules = encoding_rules(options.encoding);
+  embedding.rules = program::encoding_rules(options.encoding);
   embedding.normalizes = options.normalize;
   embedding.layer = options.layer;
   embedding.pools = options.pooling != PoolingChoice::kNone;
@@ -33,7 +33,7 @@ EncodingSettings with_length_of(const SentenceModules& sentence, const EmbedVerb
   EncodingSettings encoding = options.encoding;
   if (encoding.max_tokens.is_given()) return encoding;
   if (sentence.max_tokens == 0)
-    follow_folder_limits(encoding, options.model.name);
+    program::follow_folder_limits(encoding, options.model.name);
   else
     encoding.max_tokens.set(sentence.max_tokens, "sentence_bert_config.json");
   return encoding;
@@ -56,7 +56,7 @@ std::string describe(const SentenceLayer& layer) {
 // The pooling decides what the vectors mean, so it is reported whenever the user did not choose it.
 void note_pooling(const SentenceModules& sentence) {
   if (sentence.poolings.empty()) {
-    note("note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
+    program::note("note: the model does not say how to pool its tokens; using their mean (--pooling mean)");
     return;
   }
   std::string names = sentence.prompt.empty() ? "" : fmt::format("prompt {}, ", quote_json(sentence.prompt));
@@ -64,16 +64,17 @@ void note_pooling(const SentenceModules& sentence) {
   for (const Pooling pooling : sentence.poolings)
     names += (pooling_count++ == 0 ? "" : " + ") + std::string(to_string(pooling));
   for (const SentenceLayer& layer : sentence.layers) names += ", " + describe(layer);
-  note(fmt::format("note: pooling as modules.json says: {}", names));
+  program::note(fmt::format("note: pooling as modules.json says: {}", names));
 }
 
 // One line per vector: its values share one cell, so that the number of columns does not depend on the model.
-RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled, int digits) {
-  RowAnswer answer{{to_json(result, columns, is_pooled), {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_answer(const EmbeddingAnswer& result, size_t columns, bool is_pooled, int digits) {
+  program::RowAnswer answer{{to_json(result, columns, is_pooled), {}}, result.tokens, result.cut_tokens};
   for (size_t at = 0; at < result.vectors.size(); at += columns) {
     const std::span<const float> vector = std::span(result.vectors).subspan(at, columns);
     std::string text;
-    for (const float value : vector) text += (text.empty() ? "" : " ") + with_digits(cell(value).text, digits);
+    for (const float value : vector)
+      text += (text.empty() ? "" : " ") + program::with_digits(program::cell(value).text, digits);
     answer.answer.lines.push_back({std::move(text)});
   }
   return answer;
@@ -88,7 +89,7 @@ void check_output(const EmbedVerb& options) {
 }
 
 // All vectors of all rows in one array. A bad row is an error: an array has no place for it.
-int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeline& pipeline,
+int write_file(const EmbedVerb& options, const program::RowReading& reading, const Pipeline& pipeline,
                const EmbeddingOptions& embedding) {
   const DType dtype = options.output_dtype.value;
   const std::string& path = *options.output.file;
@@ -96,7 +97,7 @@ int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeli
   vectors.columns = embedding_columns(pipeline, embedding);
   if (!embedding.pools) vectors.starts.push_back(0);
   check_vectors(path, vectors, dtype);
-  refuse_skipping(options);
+  program::refuse_skipping(options);
   size_t cut = 0, done = 0;
   const auto take = [&](std::span<const Row> rows) {
     const auto inputs = text_inputs(rows);
@@ -107,25 +108,27 @@ int write_file(const EmbedVerb& options, const RowReading& reading, const Pipeli
       if (!embedding.pools) vectors.starts.push_back(static_cast<int64_t>(vectors.values.size() / vectors.columns));
     }
   };
-  const int code = collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, {embedding.rules}));
-  if (code != 0) leave_unwritten(path);
-  note_cut_rows(options.encoding, cut, done, embedding.rules.encode.max_tokens);
+  const int code =
+      program::collect_rows(reading, options.progress, take, row_encoder(pipeline.tokenizer, {embedding.rules}));
+  if (code != 0) program::leave_unwritten(path);
+  program::note_cut_rows(options.encoding, cut, done, embedding.rules.encode.max_tokens);
   write_vectors(path, vectors, dtype);
   return 0;
 }
 
-int show_similarity(const EmbedVerb& options, const RowReading& reading, const Pipeline& pipeline,
+int show_similarity(const EmbedVerb& options, const program::RowReading& reading, const Pipeline& pipeline,
                     const EmbeddingOptions& embedding) {
   if (!embedding.pools)
     throw Error(ErrorCode::kUsage, "--pooling", "expected auto, cls, mean or max for --similarity, got none");
   if (is_vector_file(*options.output.file))
     throw Error(ErrorCode::kUsage, "--similarity", "expected answers as text, got -o " + *options.output.file);
   const SimilarityOptions similar{embedding};
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, {"similarity"},
       [&](std::span<const TextInput> inputs) { return similarity(pipeline, inputs, similar); },
       [](const Row&, const SimilarityAnswer& result) {
-        return RowAnswer{{to_json(result), {{cell(result.cosines.front())}}}, result.tokens, result.cut_tokens};
+        return program::RowAnswer{
+            {to_json(result), {{program::cell(result.cosines.front())}}}, result.tokens, result.cut_tokens};
       },
       row_encoder(pipeline.tokenizer, similar.sequence_rules()));
 }
@@ -135,10 +138,10 @@ int show_similarity(const EmbedVerb& options, const RowReading& reading, const P
 int run(const EmbedVerb& requested) {
   check_output(requested);
   EmbedVerb options = requested;
-  const Pipeline pipeline = open_model(options.model);
+  const Pipeline pipeline = program::open_model(options.model);
   options.encoding = with_length_of(pipeline.sentence, requested);
-  RowReading reading = reading_of(options);
-  if (options.similarity) reading.shape = pair_shape();
+  program::RowReading reading = program::reading_of(options);
+  if (options.similarity) reading.shape = program::pair_shape();
   EmbeddingOptions embedding = embedding_options(options);
   if (embedding.pools && !embedding.pooling) embedding.rules.prompt = pipeline.sentence.prompt;
   embed(pipeline, {}, embedding);  // refuses a wrong layer before any row is read
@@ -146,11 +149,11 @@ int run(const EmbedVerb& requested) {
   if (options.similarity) return show_similarity(options, reading, pipeline, embedding);
   if (is_vector_file(*options.output.file)) return write_file(options, reading, pipeline, embedding);
   const size_t columns = embedding_columns(pipeline, embedding);
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"embedding"}, !embedding.pools},
       [&](std::span<const TextInput> inputs) { return embed(pipeline, inputs, embedding); },
       [&](const Row&, const EmbeddingAnswer& result) {
-        return to_answer(result, columns, embedding.pools, digits_of(options.output));
+        return to_answer(result, columns, embedding.pools, program::digits_of(options.output));
       },
       row_encoder(pipeline.tokenizer, {embedding.rules}));
 }

@@ -76,12 +76,12 @@ AskedMetrics asked_metrics(const EvalVerb& options) {
 }
 
 ExampleSettings example_settings(const EvalVerb& options) {
-  const EncodingRules rules = encoding_rules(options.encoding);
+  const EncodingRules rules = program::encoding_rules(options.encoding);
   return {.input = example_input(options),
           .predictions = options.predictions,
           .rules = rules,
           .label_map = options.label_map,
-          .window_scores = window_scores(options.windows, rules),
+          .window_scores = program::window_scores(options.windows, rules),
           .benign_labels = options.windows.benign_label,
           .false_positive_rates = numbers_of("--false-positive-rate", options.false_positive_rate),
           .asked = asked_metrics(options)};
@@ -90,7 +90,7 @@ ExampleSettings example_settings(const EvalVerb& options) {
 QuestionSettings question_settings(const EvalVerb& options) {
   QuestionSettings settings{.files = options.arguments, .predictions = options.predictions, .na_prob = options.na_prob};
   settings.no_answer_threshold = options.no_answer_threshold.value;
-  settings.question.rules = encoding_rules(options.encoding);
+  settings.question.rules = program::encoding_rules(options.encoding);
   if (!options.encoding.max_tokens.value) settings.question.rules.encode.max_tokens = kSquadWindowTokens;
   settings.question.max_answer_tokens = options.max_answer_len;
   settings.question.max_question_tokens = options.max_question_len;
@@ -101,7 +101,7 @@ QuestionSettings question_settings(const EvalVerb& options) {
 TagSettings tag_settings(const EvalVerb& options) {
   TagSettings settings{.files = options.arguments,
                        .predictions = options.predictions,
-                       .rules = encoding_rules(options.encoding),
+                       .rules = program::encoding_rules(options.encoding),
                        .word_label = options.word_label,
                        .aggregation = aggregation_named(options.aggregate),
                        .merges_sentences = options.merge_sentences,
@@ -111,8 +111,9 @@ TagSettings tag_settings(const EvalVerb& options) {
 }
 
 LanguageModelSettings language_model_settings(const EvalVerb& options, const TaskRow& task) {
-  LanguageModelSettings settings{.input = example_input(options),
-                                 .sample = {encoding_rules(options.encoding), options.mlm_probability, options.seed}};
+  LanguageModelSettings settings{
+      .input = example_input(options),
+      .sample = {program::encoding_rules(options.encoding), options.mlm_probability, options.seed}};
   if (options.hold_out_every > 0)
     settings.held_out = HeldOutLines{.corpora = options.arguments, .every = options.hold_out_every};
   const bool reads_all = task.kind == TaskKind::kNextPiece;  // each piece counts once, also of a text in windows
@@ -126,19 +127,19 @@ ScoreSettings score_settings(const EvalVerb& options) {
 }
 
 // The printer is created at the first progress report.
-EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<ProgressPrinter>& printer) {
+EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<program::ProgressPrinter>& printer) {
   return {.bad_rows = options.on_bad_row,
           .on_bad_row =
               [&](const Error& error) {
                 if (printer) printer->clear();
-                note(with_options(error).what());
+                program::note(with_options(error).what());
               },
           .on_progress =
               [&options, &printer, units](size_t done, size_t tokens, std::optional<double> fraction) {
                 if (!printer) printer.emplace(options.progress, true, units);
                 printer->update(done, tokens, fraction);
               },
-          .is_stopped = [] { return interrupted() != 0; }};
+          .is_stopped = [] { return program::interrupted() != 0; }};
 }
 
 // ---- what is refused before anything is read
@@ -147,7 +148,7 @@ EvalHooks hooks_of(const EvalVerb& options, ProgressUnits units, std::optional<P
 void check_predictions_name(const std::string& path, const TaskRow& task) {
   const bool is_words = task.kind == TaskKind::kTokens;
   const std::string_view form = task.kind == TaskKind::kQuestion ? "json" : is_words ? "conll" : "tsv";
-  const std::string ending = ending_of(path);
+  const std::string ending = program::ending_of(path);
   if (ending.empty() || ending == "txt" || ending == form || is_stream(path)) return;
   throw Error(
       ErrorCode::kUsage, "--write-predictions",
@@ -199,7 +200,7 @@ void check_by(const EvalVerb& options, const TaskRow& task) {
 
 AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const OpenModel& open_model) {
   const bool has_model = options.predictions.empty();
-  std::optional<ProgressPrinter> progress;
+  std::optional<program::ProgressPrinter> progress;
   const EvalHooks hooks =
       hooks_of(options, has_model ? ProgressUnits{} : ProgressUnits{.items = "rows", .tokens = ""}, progress);
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(options), open_model, hooks);
@@ -210,21 +211,22 @@ AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const Ope
 }
 
 EvalResult score_rows(const EvalVerb& options, const AnsweredRows& rows) {
-  std::optional<ProgressPrinter> progress;
+  std::optional<program::ProgressPrinter> progress;
   return score(rows, score_settings(options), hooks_of(options, {.items = "samples", .tokens = ""}, progress));
 }
 
 int eval_task(const EvalVerb& options, const TaskRow& task) {
   std::optional<Pipeline> pipeline;
   const AnsweredRows rows = answer_rows(options, task, [&]() -> const Pipeline& {
-    pipeline.emplace(open_model(options.model));
-    if (task.kind == TaskKind::kMasked) warn_of_plain_head(options.model, *pipeline);
+    pipeline.emplace(program::open_model(options.model));
+    if (task.kind == TaskKind::kMasked) program::warn_of_plain_head(options.model, *pipeline);
     return *pipeline;
   });
   print_answer_notes(options.encoding, rows.result);
-  if (pipeline) print_check_report(pipeline->model);
+  if (pipeline) program::print_check_report(pipeline->model);
   pipeline.reset();
-  if (const std::string& path = options.write_predictions; !path.empty()) write_output(path, rows.write_predictions);
+  if (const std::string& path = options.write_predictions; !path.empty())
+    program::write_output(path, rows.write_predictions);
   const EvalResult result = score_rows(options, rows);
   print_result(options.output, result);
   if (!options.output_dir.empty()) write_results(options.output_dir, result);
@@ -259,13 +261,13 @@ int run(const EvalVerb& requested) {
   if (!options.output_dir.empty()) check_results(options.output_dir);
   if (predicts_pieces(task)) refuse_predictions(options, task);
   if (options.predictions.empty()) {
-    options.model.name = name_or_builtin(options.model.name, options.verb, task.name);
-    follow_folder_limits(options.encoding, options.model.name);
+    options.model.name = program::name_or_builtin(options.model.name, options.verb, task.name);
+    program::follow_folder_limits(options.encoding, options.model.name);
   }
   try {
     return eval_task(options, task);
   } catch (const EvalStopped&) {
-    throw Interrupted{};
+    throw program::Interrupted{};
   } catch (const Error& error) {  // a head's error about a model names the head's own verb
     if (error.code() != ErrorCode::kTask || find_verb(error.where()) == nullptr) throw;
     std::vector<Problem> problems = error.problems();

@@ -20,8 +20,8 @@ std::string cell_of(double value) {
 void print_averages(const OutputSettings& output, const std::string& folder) {
   const LoadedResults results = load_results(folder);
   for (const std::string& path : results.nameless)
-    note(fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
-  std::vector<Answer> answers;
+    program::note(fmt::format("note: {}: neither the key task nor the folder name gives a task", path));
+  std::vector<program::Answer> answers;
   for (const TaskRow& task : task_table()) {
     const auto entry = results.tasks.find(std::string(task.name));
     if (entry == results.tasks.end()) continue;
@@ -41,7 +41,7 @@ void print_averages(const OutputSettings& output, const std::string& folder) {
                        {{score.name, "average", score.value ? cell_of(*score.value) : "",
                          fmt::format("{}", fmt::join(score.missing, ", "))}}});
   }
-  print_table(output, {"task", "metric", "value", "missing"}, answers);
+  program::print_table(output, {"task", "metric", "value", "missing"}, answers);
 }
 
 }  // namespace deberta::cli

@@ -57,14 +57,14 @@ JsonObject object_of(const TaskRow& task) {
 }  // namespace
 
 void print_tasks(const OutputSettings& output) {
-  std::vector<Answer> answers;
+  std::vector<program::Answer> answers;
   for (const TaskRow& task : task_table()) {
     const std::string metrics = fmt::format("{}", fmt::join(split_words(task.metrics), ","));
     answers.push_back(
         {object_of(task),
          {{std::string(task.name), std::string(task.aliases), std::string(verb_of(task)), metrics, what_of(task)}}});
   }
-  print_table(output, {"task", "aliases", "verb", "metrics", "what"}, answers);
+  program::print_table(output, {"task", "aliases", "verb", "metrics", "what"}, answers);
 }
 
 }  // namespace deberta::cli

@@ -18,8 +18,8 @@
 namespace deberta::cli {
 namespace {
 
-Cell cell_of(std::optional<double> value) {
-  return value ? cell(*value) : Cell();
+program::Cell cell_of(std::optional<double> value) {
+  return value ? program::cell(*value) : program::Cell();
 }
 Json json_of(std::optional<double> value) {
   return value ? Json(*value) : Json(nullptr);
@@ -30,8 +30,8 @@ bool keeps_digits(const Metric& metric) {
   return metric.name.starts_with("threshold@");
 }
 
-Cell cell_of(const Metric& metric) {
-  return metric.value && keeps_digits(metric) ? Cell(fmt::format("{}", *metric.value)) : cell_of(metric.value);
+program::Cell cell_of(const Metric& metric) {
+  return metric.value && keeps_digits(metric) ? program::Cell(fmt::format("{}", *metric.value)) : cell_of(metric.value);
 }
 
 struct MetricMembers {
@@ -42,9 +42,10 @@ MetricMembers members_of(const std::vector<Metric>& all, int digits) {
   MetricMembers members;
   auto& [metrics, intervals, notes] = members;
   for (const Metric& metric : all) {
-    metrics.emplace_back(metric.name, with_digits(json_of(metric.value), keeps_digits(metric) ? 0 : digits));
+    metrics.emplace_back(metric.name, program::with_digits(json_of(metric.value), keeps_digits(metric) ? 0 : digits));
     if (metric.low)
-      intervals.emplace_back(metric.name, with_digits(JsonArray{Json(*metric.low), Json(*metric.high)}, digits));
+      intervals.emplace_back(metric.name,
+                             program::with_digits(JsonArray{Json(*metric.low), Json(*metric.high)}, digits));
     if (!metric.note.empty()) notes.emplace_back(metric.name, metric.note);
   }
   return members;
@@ -84,30 +85,31 @@ Json document_of(const EvalResult& result, int digits) {
 // For the user: what the numbers leave out.
 void print_notes(const EvalResult& result) {
   for (const Metric& metric : result.metrics) {
-    if (!metric.note.empty()) note(fmt::format("note: {}: {}", metric.name, metric.note));
+    if (!metric.note.empty()) program::note(fmt::format("note: {}: {}", metric.name, metric.note));
   }
   for (const SliceResult& slice : result.slices) {
     for (const Metric& metric : slice.metrics) {
       if (!metric.note.empty())
-        note(fmt::format("note: {}: {}: {}", escape_table(slice.value), metric.name, metric.note));
+        program::note(fmt::format("note: {}: {}: {}", program::escape_table(slice.value), metric.name, metric.note));
     }
   }
   if (result.without_slice > 0)
-    note(fmt::format("note: {} of {} rows that count have no {} and are in no slice", result.without_slice,
-                     result.sliced_rows, result.by));
-  note_repaired_rows(result.repaired);
+    program::note(fmt::format("note: {} of {} rows that count have no {} and are in no slice", result.without_slice,
+                              result.sliced_rows, result.by));
+  program::note_repaired_rows(result.repaired);
   if (!result.settings.empty()) {
     std::string settings;
     for (const auto& [name, value] : result.settings)
       settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", name,
                               value.is_string() ? value.as_string() : value.dump());
-    note("note: settings: " + settings);
+    program::note("note: settings: " + settings);
   }
   if (result.unlabelled > 0)
-    note(fmt::format("note: {} of {} rows have no label and are not counted", result.unlabelled, result.rows));
+    program::note(fmt::format("note: {} of {} rows have no label and are not counted", result.unlabelled, result.rows));
   if (result.unanswered > 0)
-    note(fmt::format("note: {} of {} rows have no prediction", result.unanswered, result.rows));
-  if (result.failed > 0) note(fmt::format("rows: {} ok, {} failed", result.rows - result.failed, result.failed));
+    program::note(fmt::format("note: {} of {} rows have no prediction", result.unanswered, result.rows));
+  if (result.failed > 0)
+    program::note(fmt::format("rows: {} ok, {} failed", result.rows - result.failed, result.failed));
 }
 
 // "accuracy/fiction" of mnli-mm is eval_accuracy_fiction_mm: as the Hugging Face scripts write it next to mnli's.
@@ -137,39 +139,40 @@ void set(JsonObject& object, const std::string& key, Json value) {
 
 void print_answer_notes(const EncodingSettings& encoding, const EvalResult& result) {
   for (const std::string& file : result.repaired_files)
-    note(fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", file));
-  note_cut_rows(encoding, result.cut.rows, result.cut.of, result.cut.max_tokens);
+    program::note(fmt::format("note: {} had invalid UTF-8, replaced by U+FFFD", file));
+  program::note_cut_rows(encoding, result.cut.rows, result.cut.of, result.cut.max_tokens);
   if (result.unused_predictions > 0)
-    note(fmt::format("note: {} of {} predictions match no row", result.unused_predictions, result.predictions));
+    program::note(
+        fmt::format("note: {} of {} predictions match no row", result.unused_predictions, result.predictions));
 }
 
 void print_result(const OutputSettings& output, const EvalResult& result) {
-  if (!result.has_labels()) note("note: no row has a label: no metrics, only predictions");
-  with_output(output, [&](FileWriter& out) {
-    const Format format = format_of(output);
+  if (!result.has_labels()) program::note("note: no row has a label: no metrics, only predictions");
+  program::with_output(output, [&](FileWriter& out) {
+    const Format format = program::format_of(output);
     if (format == Format::kJson || format == Format::kJsonl) {
-      out.write(document_of(result, digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
+      out.write(document_of(result, program::digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }
     std::vector<std::string> columns{"metric", "value", "low", "high"};
     if (!result.by.empty()) columns.insert(columns.begin(), {"slice", "rows"});
-    AnswerWriter writer({.format = format,
-                         .columns = std::move(columns),
-                         .has_mark = output.bom.value_or(false),
-                         .has_header = !output.no_header.value_or(false),
-                         .digits = digits_of(output)},
-                        out);
-    const auto write = [&](const Cells& first, const std::vector<Metric>& metrics) {
+    program::AnswerWriter writer({.format = format,
+                                  .columns = std::move(columns),
+                                  .has_mark = output.bom.value_or(false),
+                                  .has_header = !output.no_header.value_or(false),
+                                  .digits = program::digits_of(output)},
+                                 out);
+    const auto write = [&](const program::Cells& first, const std::vector<Metric>& metrics) {
       for (const Metric& metric : metrics) {
-        Cells cells = first;
+        program::Cells cells = first;
         cells.insert(cells.end(), {metric.name, cell_of(metric), cell_of(metric.low), cell_of(metric.high)});
         writer.answer({}, {{}, {std::move(cells)}});
       }
     };
     const auto slice = [](const std::string& value, size_t rows) {
-      return Cells{value, cell(static_cast<uint64_t>(rows))};
+      return program::Cells{value, program::cell(static_cast<uint64_t>(rows))};
     };
-    write(result.by.empty() ? Cells{} : slice("", result.sliced_rows), result.metrics);
+    write(result.by.empty() ? program::Cells{} : slice("", result.sliced_rows), result.metrics);
     for (const SliceResult& slice_result : result.slices)
       write(slice(slice_result.value, slice_result.rows), slice_result.metrics);
     writer.finish();
@@ -212,7 +215,7 @@ void write_results(const std::string& folder, const EvalResult& result) {
     if (metric.low) set(object, key + "_interval", JsonArray{Json(*metric.low), Json(*metric.high)});
   }
   set(object, key_of("samples", *result.task), static_cast<uint64_t>(result.rows - result.failed - result.unlabelled));
-  write_output(path, [&](FileWriter& out) { out.write(Json(std::move(object)).dump(4) + '\n'); });
+  program::write_output(path, [&](FileWriter& out) { out.write(Json(std::move(object)).dump(4) + '\n'); });
 }
 
 }  // namespace deberta::cli

@@ -10,7 +10,7 @@ namespace {
 
 FillOptions fill_options(const FillVerb& options, const Tokenizer& tokenizer) {
   FillOptions fill;
-  fill.rules = encoding_rules(options.encoding);
+  fill.rules = program::encoding_rules(options.encoding);
   fill.rules.encode.parse_mask = true;
   if (options.targets.is_given() && options.targets.value.empty())
     throw Error(ErrorCode::kUsage, "--targets", "expected words, got none");
@@ -22,12 +22,12 @@ FillOptions fill_options(const FillVerb& options, const Tokenizer& tokenizer) {
   return fill;
 }
 
-RowAnswer to_answer(const FillAnswer& result) {
-  RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_answer(const FillAnswer& result) {
+  program::RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
   for (size_t m = 0; m < result.masks.size(); ++m) {
     for (const FilledToken& token : result.masks[m].tokens) {
-      answer.answer.lines.push_back({cell(uint64_t{m + 1}), token.token_str, cell(token.score),
-                                     cell(static_cast<uint64_t>(token.token)), token.sequence});
+      answer.answer.lines.push_back({program::cell(uint64_t{m + 1}), token.token_str, program::cell(token.score),
+                                     program::cell(static_cast<uint64_t>(token.token)), token.sequence});
     }
   }
   return answer;
@@ -36,11 +36,11 @@ RowAnswer to_answer(const FillAnswer& result) {
 }  // namespace
 
 int run(const FillVerb& options) {
-  const Pipeline pipeline = open_model(options.model);
-  warn_of_plain_head(options.model, pipeline);
+  const Pipeline pipeline = program::open_model(options.model);
+  program::warn_of_plain_head(options.model, pipeline);
   const FillOptions settings = fill_options(options, pipeline.tokenizer);
-  return run_text_verb(
-      options, reading_of(options), pipeline,
+  return program::run_text_verb(
+      options, program::reading_of(options), pipeline,
       {std::vector<std::string>{"mask", "token_str", "score", "token", "sequence"}, true},
       [&](std::span<const TextInput> inputs) { return fill(pipeline, inputs, settings); },
       [](const Row&, const FillAnswer& result) { return to_answer(result); },

@@ -30,10 +30,10 @@ class Findings {
   // Those that `check -o` does not repair.
   size_t lasting_errors() const { return lasting_errors_; }
   size_t lasting_warnings() const { return lasting_warnings_; }
-  const std::vector<Answer>& answers() const { return answers_; }
+  const std::vector<program::Answer>& answers() const { return answers_; }
 
  private:
-  std::vector<Answer> answers_;
+  std::vector<program::Answer> answers_;
   size_t errors_ = 0, warnings_ = 0, lasting_errors_ = 0, lasting_warnings_ = 0;
 };
 

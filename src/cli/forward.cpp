@@ -100,8 +100,8 @@ IdArrays tokenize_texts(const ForwardVerb& options) {
     text = replace_invalid_utf8(text);
     ++repaired;
   }
-  note_repaired_rows(repaired);
-  const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model.name), options.tokenizer);
+  program::note_repaired_rows(repaired);
+  const Tokenizer tokenizer = Tokenizer::load(program::tokenizer_path(options.model.name), options.tokenizer);
   std::vector<Encoding> encodings;
   for (size_t i = 0; i < texts.size(); i += options.pair ? 2 : 1)
     encodings.push_back(options.pair ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
@@ -259,10 +259,11 @@ int run(const ForwardVerb& options) {
   const IdArrays arrays = options.ids.empty() ? tokenize_texts(options) : IdArrays();
   const Inputs inputs =
       options.ids.empty() ? inputs_of(arrays, options.model.compat == Compat::kHf) : load_inputs(options);
-  const std::string path = model_path(options.model.name);
-  const ModelConfig config = load_model_config(path + "/config.json", config_rules(options.model));  // no tokenizer
-  const Model model =
-      Model::load(Checkpoint::open(path, open_options(options.model)), config, model_options(options.model));
+  const std::string path = program::model_path(options.model.name);
+  const ModelConfig config =
+      load_model_config(path + "/config.json", program::config_rules(options.model));  // no tokenizer
+  const Model model = Model::load(Checkpoint::open(path, program::open_options(options.model)), config,
+                                  program::model_options(options.model));
 
   ForwardOptions forward;
   forward.layers = wanted_layers(options, config.num_hidden_layers);
@@ -273,13 +274,13 @@ int run(const ForwardVerb& options) {
   model.forward(packed.batch, forward, result);
 
   const Outputs outputs = collect_outputs(model, inputs, packed, result);
-  print_check_report(model);
+  program::print_check_report(model);
   std::vector<TensorView> tensors = options.ids.empty() ? arrays.tensors() : std::vector<TensorView>();
   tensors.insert(tensors.end(), outputs.tensors().begin(), outputs.tensors().end());
-  write_output(output, [&](FileWriter& out) {
+  program::write_output(output, [&](FileWriter& out) {
     write_safetensors(out, output, to_write(tensors), {{"program", "deberta forward"}});
   });
-  for (const TensorView& tensor : tensors) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+  for (const TensorView& tensor : tensors) program::note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;
 }
 

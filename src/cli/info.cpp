@@ -24,8 +24,8 @@ namespace {
 class Facts {
  public:
   void add(const std::string& name, Json value) { object_.emplace_back(name, std::move(value)); }
-  std::vector<Answer> answers() const {
-    Answer answer{object_, {}};
+  std::vector<program::Answer> answers() const {
+    program::Answer answer{object_, {}};
     for (const auto& [name, value] : object_) {
       if (is_table(value)) {
         for (const Json& row : value.as_array()) answer.lines.push_back({name, describe_row(row)});
@@ -64,11 +64,11 @@ void add_kernels(const InfoVerb& options, Facts& facts) {
   JsonArray levels;
   for (const KernelLevel level : available_levels()) levels.push_back(to_string(level));
   facts.add("kernels_available", std::move(levels));
-  facts.add("kernels_chosen", chosen_kernels(options.kernels));
+  facts.add("kernels_chosen", measure::chosen_kernels(options.kernels));
   const KernelSet set = select_kernels(options.kernels);
   const auto gains = [&](Precision precision) { return gains_speed(set.levels, automatic_choice().peaks, precision); };
   facts.add("faster_than_fp32", JsonObject{{"bf16", gains(Precision::kBf16)}, {"int8", gains(Precision::kInt8)}});
-  facts.add("multipliers", multipliers(compare_multipliers(usable_levels())));
+  facts.add("multipliers", measure::multipliers(compare_multipliers(usable_levels())));
 }
 
 std::string calibration_of(const Checkpoint& checkpoint, const ModelConfig& config) {
@@ -91,7 +91,7 @@ void add_models_found(Facts& facts) {
 void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   const ModelConfig config = load_model_config(path + "/config.json");
   const Tokenizer tokenizer = Tokenizer::load(path);
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   const Model model = Model::load(checkpoint, config, {.kernels = options.kernels});
   uint64_t parameters = 0;
   for (const TensorView& tensor : checkpoint.tensors()) parameters += tensor.count();
@@ -132,12 +132,12 @@ int run(const InfoVerb& options) {
   Facts facts;
   facts.add("version", version());
   facts.add("compiler", compiler());
-  facts.add("processor", describe_processor());
+  facts.add("processor", measure::describe_processor());
   facts.add("processors", static_cast<uint64_t>(usable_processors()));
   add_kernels(options, facts);
   add_models_found(facts);
-  if (!options.model.name.empty()) add_model(model_path(options.model.name), options, facts);
-  print_table(options.output, {"name", "value"}, facts.answers());
+  if (!options.model.name.empty()) add_model(program::model_path(options.model.name), options, facts);
+  program::print_table(options.output, {"name", "value"}, facts.answers());
   return 0;
 }
 

@@ -21,14 +21,14 @@
 namespace deberta::cli {
 namespace {
 
-Answer describe(const TensorView& tensor, bool wants_statistics) {
+program::Answer describe(const TensorView& tensor, bool wants_statistics) {
   const std::string shape = to_string(tensor.shape);
-  Answer answer{
-      {{"name", tensor.name},
-       {"dtype", to_string(tensor.dtype)},
-       {"shape", shape},
-       {"bytes", static_cast<uint64_t>(tensor.bytes.size())}},
-      {{tensor.name, std::string(to_string(tensor.dtype)), shape, cell(static_cast<uint64_t>(tensor.bytes.size()))}}};
+  program::Answer answer{{{"name", tensor.name},
+                          {"dtype", to_string(tensor.dtype)},
+                          {"shape", shape},
+                          {"bytes", static_cast<uint64_t>(tensor.bytes.size())}},
+                         {{tensor.name, std::string(to_string(tensor.dtype)), shape,
+                           program::cell(static_cast<uint64_t>(tensor.bytes.size()))}}};
   if (!wants_statistics) return answer;
   const Statistics s = statistics_of(tensor);
   const std::pair<const char*, double> values[] = {
@@ -38,17 +38,17 @@ Answer describe(const TensorView& tensor, bool wants_statistics) {
     answer.lines.front().push_back(fmt::format("{:.6g}", value));
   }
   answer.object.emplace_back("not_finite", s.not_finite);
-  answer.lines.front().push_back(cell(s.not_finite));
+  answer.lines.front().push_back(program::cell(s.not_finite));
   return answer;
 }
 
-Answer difference(const std::string& name, const std::string& what, double largest) {
+program::Answer difference(const std::string& name, const std::string& what, double largest) {
   return {{{"name", name}, {"difference", what}, {"largest", static_cast<float>(largest)}},
           {{name, what, fmt::format("{:.6g}", largest)}}};
 }
 
 // One tensor in both models; adds nothing when they hold the same bytes.
-void compare(const TensorView& ours, const TensorView* theirs, std::vector<Answer>& answers) {
+void compare(const TensorView& ours, const TensorView* theirs, std::vector<program::Answer>& answers) {
   if (theirs == nullptr) return answers.push_back(difference(ours.name, "only in the first", 0));
   if (ours.shape != theirs->shape) {
     return answers.push_back(
@@ -71,8 +71,8 @@ std::string describe_head(const Checkpoint& checkpoint) {
 }
 
 // How the encoders and the heads differ, in words.
-std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const std::vector<Answer>& answers) {
-  const auto is_encoder = [](const Answer& answer) {
+std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const std::vector<program::Answer>& answers) {
+  const auto is_encoder = [](const program::Answer& answer) {
     const std::string& name = answer.lines.front().front().text;
     return name.starts_with("embeddings.") || name.starts_with("encoder.");
   };
@@ -85,35 +85,36 @@ std::string summarise(const Checkpoint& ours, const Checkpoint& theirs, const st
 }
 
 int print_differences(const InspectVerb& options, const Checkpoint& ours) {
-  const Checkpoint theirs = Checkpoint::open(transformer_folder(model_root(options.diff)), open_options(options.model));
-  std::vector<Answer> answers;
+  const Checkpoint theirs =
+      Checkpoint::open(transformer_folder(program::model_root(options.diff)), program::open_options(options.model));
+  std::vector<program::Answer> answers;
   for (const TensorView& tensor : ours.tensors()) {
-    check_interrupted();
+    program::check_interrupted();
     compare(tensor, theirs.find(tensor.name), answers);
   }
   for (const TensorView& tensor : theirs.tensors()) {
     if (ours.find(tensor.name) == nullptr) answers.push_back(difference(tensor.name, "only in the second", 0));
   }
-  print_table(options.output, {"name", "difference", "largest"}, answers);
-  note(summarise(ours, theirs, answers));
+  program::print_table(options.output, {"name", "difference", "largest"}, answers);
+  program::note(summarise(ours, theirs, answers));
   return 0;
 }
 
 }  // namespace
 
 int run(const InspectVerb& options) {
-  const std::string path = model_path(options.model.name);
-  const Checkpoint checkpoint = Checkpoint::open(path, open_options(options.model));
+  const std::string path = program::model_path(options.model.name);
+  const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   if (!options.diff.empty()) return print_differences(options, checkpoint);
   const bool wants_statistics = options.stats;
   std::vector<std::string> columns = {"name", "dtype", "shape", "bytes"};
   if (wants_statistics) columns.insert(columns.end(), {"min", "max", "mean", "deviation", "not_finite"});
-  std::vector<Answer> answers;
+  std::vector<program::Answer> answers;
   for (const TensorView& tensor : checkpoint.tensors()) {
-    check_interrupted();
+    program::check_interrupted();
     answers.push_back(describe(tensor, wants_statistics));
   }
-  print_table(options.output, columns, answers);
+  program::print_table(options.output, columns, answers);
   return 0;
 }
 

@@ -129,18 +129,18 @@ void verify_answers(const Opened& source, const Opened& written, const Conversio
                             "is written",
                             hidden, logits));
   }
-  note(is_exact(conversion)
-           ? fmt::format("verified: {} tensors; the same hidden states and logits", conversion.tensors.size())
-           : fmt::format("verified: {} tensors; hidden states differ by at most {:.3g}, logits by {:.3g}",
-                         conversion.tensors.size(), hidden, logits));
+  program::note(is_exact(conversion)
+                    ? fmt::format("verified: {} tensors; the same hidden states and logits", conversion.tensors.size())
+                    : fmt::format("verified: {} tensors; hidden states differ by at most {:.3g}, logits by {:.3g}",
+                                  conversion.tensors.size(), hidden, logits));
 }
 
 void verify(const ConversionJob& job, const Opened& source, const Conversion& conversion, const StagedFolder& folder) {
   const Opened written{load_model_config(folder.path() + "/config.json"), Checkpoint::open(folder.path(), job.open)};
   verify_tensors(conversion, written.checkpoint, job.target);
-  check_interrupted();
+  program::check_interrupted();
   verify_answers(source, written, conversion, job.target);
-  check_interrupted();
+  program::check_interrupted();
 }
 
 void add_calibration(const AddFile& add, const FoundCalibration& calibration, const std::string& folder,
@@ -161,12 +161,12 @@ std::vector<std::string> reports_of(const ConversionJob& job) {
 WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& conversion, StagedFolder& folder,
                    const std::vector<Encoding>& texts) {
   constexpr uint64_t kMegabyte = 1000000;
-  ProgressPrinter progress(job.progress, true, {.items = "MB", .tokens = ""});
+  program::ProgressPrinter progress(job.progress, true, {.items = "MB", .tokens = ""});
   const auto total = static_cast<double>(std::max<uint64_t>(1, conversion.size_bytes()));
   uint64_t done = 0;
   const auto on_bytes = [&](uint64_t bytes) {
     done += bytes;
-    check_interrupted();
+    program::check_interrupted();
     progress.update(done / kMegabyte, 0, std::min(1.0, static_cast<double>(done) / total));
   };
   std::optional<Calibrator> calibrator;  // reads the weights just written
@@ -184,7 +184,7 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
   progress.clear();
   if (calibrator && job.wants_verify) {
     conversion.changes.push_back(calibrator->verify(job.target));
-    note(fmt::format("verified: {}", conversion.changes.back().detail));
+    program::note(fmt::format("verified: {}", conversion.changes.back().detail));
   }
   return written;
 }
@@ -202,7 +202,7 @@ std::vector<Change> convert_model(const ConversionJob& job) {
   check_model_directory(job.source);
   check_target(job.target, job.source);
   for (const std::string& folder : remove_leftovers(job.target))
-    note(fmt::format("{}: removed, left by a killed run", folder));
+    program::note(fmt::format("{}: removed, left by a killed run", folder));
   std::vector<Change> merged;
   const Opened source = open_source(job, merged);
   Conversion conversion = plan_conversion(source.checkpoint, source.config, job.form, job.source);
@@ -214,8 +214,8 @@ std::vector<Change> convert_model(const ConversionJob& job) {
   if (job.wants_verify) verify(job, source, conversion, folder);
   folder.publish();
   conversion.changes.insert(conversion.changes.end(), written.left_out.begin(), written.left_out.end());
-  note(fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
-                   written.files.size() + 1, written.size_bytes, conversion.changes.size()));
+  program::note(fmt::format("{}: {} tensors, {} files, {} bytes; {} changes", job.target, conversion.tensors.size(),
+                            written.files.size() + 1, written.size_bytes, conversion.changes.size()));
   return std::move(conversion.changes);
 }
 

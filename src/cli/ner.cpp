@@ -14,18 +14,18 @@ namespace {
 
 TokenOptions token_options(const NerVerb& options) {
   TokenOptions token;
-  token.rules = encoding_rules(options.encoding);
+  token.rules = program::encoding_rules(options.encoding);
   token.entities = {.aggregation = aggregation_named(options.aggregate), .ignored = options.ignore_labels};
   return token;
 }
 
-RowAnswer to_answer(const Row& row, const TokenAnswer& result, OffsetUnit unit, bool is_grouped) {
-  RowAnswer answer{{to_json(result, row.text, unit, is_grouped), {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_answer(const Row& row, const TokenAnswer& result, OffsetUnit unit, bool is_grouped) {
+  program::RowAnswer answer{{to_json(result, row.text, unit, is_grouped), {}}, result.tokens, result.cut_tokens};
   const OffsetUnits units(unit, row.text);
   for (const Entity& entity : result.entities) {
     const Offset span = units.convert(entity.chars, entity.bytes);
-    answer.answer.lines.push_back({entity.label, cell(entity.score), cell(uint64_t{span.begin}),
-                                   cell(uint64_t{span.end}),
+    answer.answer.lines.push_back({entity.label, program::cell(entity.score), program::cell(uint64_t{span.begin}),
+                                   program::cell(uint64_t{span.end}),
                                    row.text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin)});
   }
   return answer;
@@ -45,15 +45,15 @@ std::vector<Offset> words_of(const Row& row) {
 }
 
 // `word (gold) label`: a word has the label of its first piece, O when it has none.
-std::vector<Cells> conll_lines(const Row& row, const TokenAnswer& pieces) {
+std::vector<program::Cells> conll_lines(const Row& row, const TokenAnswer& pieces) {
   const auto gold =
       std::find_if(row.kept.begin(), row.kept.end(), [](const JsonMember& m) { return m.first == "labels"; });
   const bool has_gold = gold != row.kept.end() && !row.items.empty();
-  std::vector<Cells> lines;
+  std::vector<program::Cells> lines;
   const std::vector<Offset> words = words_of(row);
   std::vector<std::string> tags = word_tags(words, pieces.entities);
   for (size_t i = 0; i < words.size(); ++i) {
-    Cells cells{row.text.substr(words[i].begin, words[i].end - words[i].begin)};
+    program::Cells cells{row.text.substr(words[i].begin, words[i].end - words[i].begin)};
     if (has_gold) cells.push_back(gold->second.as_array().at(i).as_string());
     cells.push_back(std::move(tags[i]));
     lines.push_back(std::move(cells));
@@ -61,8 +61,8 @@ std::vector<Cells> conll_lines(const Row& row, const TokenAnswer& pieces) {
   return lines;
 }
 
-RowAnswer to_conll(const Row& row, const TokenAnswer& result) {
-  RowAnswer answer{{}, result.tokens, result.cut_tokens};
+program::RowAnswer to_conll(const Row& row, const TokenAnswer& result) {
+  program::RowAnswer answer{{}, result.tokens, result.cut_tokens};
   answer.answer.words = conll_lines(row, result);
   return answer;
 }
@@ -71,13 +71,13 @@ RowAnswer to_conll(const Row& row, const TokenAnswer& result) {
 
 int run(const NerVerb& options) {
   TokenOptions token = token_options(options);
-  const bool is_conll = format_of(options.output) == Format::kConll;
+  const bool is_conll = program::format_of(options.output) == Format::kConll;
   if (is_conll) token.entities = {.aggregation = Aggregation::kNone, .ignored = {}};
-  RowReading reading = reading_of(options);
+  program::RowReading reading = program::reading_of(options);
   reading.has_conll = true;
-  const Pipeline pipeline = open_model(options.model);
+  const Pipeline pipeline = program::open_model(options.model);
   const bool is_grouped = aggregation_of(pipeline.config, token.entities) != Aggregation::kNone;
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
       [&](std::span<const TextInput> inputs) { return ner(pipeline, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {

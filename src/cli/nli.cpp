@@ -8,9 +8,9 @@
 namespace deberta::cli {
 namespace {
 
-RowAnswer to_answer(const EntailmentAnswer& result) {
-  Cells cells{result.label};
-  for (const LabelScore& relation : result.relations) cells.push_back(cell(relation.score));
+program::RowAnswer to_answer(const EntailmentAnswer& result) {
+  program::Cells cells{result.label};
+  for (const LabelScore& relation : result.relations) cells.push_back(program::cell(relation.score));
   return {{to_json(result), {std::move(cells)}}, result.tokens, result.cut_tokens};
 }
 
@@ -18,20 +18,20 @@ RowAnswer to_answer(const EntailmentAnswer& result) {
 
 int run(const NliVerb& options) {
   EntailmentOptions settings;
-  settings.rules = encoding_rules(options.encoding);
+  settings.rules = program::encoding_rules(options.encoding);
   settings.label_map = options.label_map;
   settings.function = options.activation.value.value_or(ScoreFunction::kSoftmax);
-  RowReading reading = reading_of(options);
-  reading.shape = pair_shape();
+  program::RowReading reading = program::reading_of(options);
+  reading.shape = program::pair_shape();
   reading.shape.published_names = {{"premise", "hypothesis"}, {"sentence1", "sentence2"}};
-  const Pipeline pipeline = open_model(options.model);
+  const Pipeline pipeline = program::open_model(options.model);
   nli(pipeline, {}, settings);  // refuses a model without the head or the labels before its relations are looked up
   std::vector<std::string> columns{"label"};
   for (const Relation& relation :
        find_relations(pipeline.config.labels, static_cast<size_t>(pipeline.model.labels()), settings.label_map)) {
     columns.emplace_back(relation.name);
   }
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, columns,
       [&](std::span<const TextInput> inputs) { return nli(pipeline, inputs, settings); },
       [](const Row&, const EntailmentAnswer& result) { return to_answer(result); });

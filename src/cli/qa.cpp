@@ -13,7 +13,7 @@ namespace {
 
 QuestionOptions question_options(const QaVerb& options) {
   QuestionOptions settings;
-  settings.rules = encoding_rules(options.encoding);
+  settings.rules = program::encoding_rules(options.encoding);
   settings.top_k = options.top_k;
   settings.max_answer_tokens = options.max_answer_len;
   settings.max_question_tokens = options.max_question_len;
@@ -25,15 +25,15 @@ QuestionOptions question_options(const QaVerb& options) {
   return settings;
 }
 
-RowAnswer to_answer(const Row& row, const QuestionAnswer& result, const QaVerb& options) {
+program::RowAnswer to_answer(const Row& row, const QuestionAnswer& result, const QaVerb& options) {
   const std::string context = row.pair.value_or("");
-  RowAnswer answer{
+  program::RowAnswer answer{
       {to_json(result, context, options.offsets, options.top_k > 1), {}}, result.tokens, result.cut_tokens};
   const OffsetUnits units(options.offsets, context);
   for (const SpanAnswer& span_answer : spans_of(result)) {
     const Offset span = units.convert(span_answer.chars, span_answer.bytes);
-    answer.answer.lines.push_back(
-        {span_answer.text, cell(span_answer.score), cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
+    answer.answer.lines.push_back({span_answer.text, program::cell(span_answer.score),
+                                   program::cell(uint64_t{span.begin}), program::cell(uint64_t{span.end})});
   }
   return answer;
 }
@@ -42,17 +42,17 @@ RowAnswer to_answer(const Row& row, const QuestionAnswer& result, const QaVerb& 
 
 int run(const QaVerb& options) {
   const QuestionOptions settings = question_options(options);
-  RowReading reading = reading_of(options);
+  program::RowReading reading = program::reading_of(options);
   reading.shape = {{"question", "context"}, false, true};
-  const Pipeline pipeline = open_model(options.model);
-  return run_text_verb(
+  const Pipeline pipeline = program::open_model(options.model);
+  return program::run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"answer", "score", "start", "end"}, settings.top_k > 1},
       [&](std::span<const TextInput> inputs) { return qa(pipeline, inputs, settings); },
       [&](const Row& row, const QuestionAnswer& result) { return to_answer(row, result, options); },
       row_encoder(pipeline.tokenizer, settings.sequence_rules()),
       [&](size_t cut, size_t rows) {  // contexts are never cut
-        note(fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", cut, rows,
-                         options.max_question_len));
+        program::note(fmt::format("note: {} of {} questions cut to {} tokens (--max-question-len)", cut, rows,
+                                  options.max_question_len));
       });
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 RankOptions rank_options(const RerankVerb& options) {
   RankOptions settings;
-  settings.rules = encoding_rules(options.encoding);
+  settings.rules = program::encoding_rules(options.encoding);
   settings.top_n = options.top_k;
   settings.function = options.activation.value;
   return settings;
@@ -34,14 +34,15 @@ void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
   for (size_t rank = 0; rank < results.size(); ++rank) {
     JsonObject& document = results[rank].as_object();
     const size_t index = result.documents[rank].index;
-    if (is_blank(row.items[index])) document.emplace_back("empty", true);
+    if (program::is_blank(row.items[index])) document.emplace_back("empty", true);
     if (row.items_kept.empty()) continue;
     const JsonObject& kept = row.items_kept[index];
     for (const JsonMember& member : kept) {
       const auto is_taken = [&](const std::string& name) {
-        return find_member(document, name) != nullptr || (name != member.first && find_member(kept, name) != nullptr);
+        return program::find_member(document, name) != nullptr ||
+               (name != member.first && program::find_member(kept, name) != nullptr);
       };
-      document.emplace_back(free_key(member.first, is_taken), member.second);
+      document.emplace_back(program::free_key(member.first, is_taken), member.second);
     }
   }
 }
@@ -59,9 +60,9 @@ bool is_word(std::string_view text) {
 // The first of the usual names of ids; empty where there is none, or null.
 std::string id_of(const JsonObject& kept, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    const Json* value = find_member(kept, name);
+    const Json* value = program::find_member(kept, name);
     if (value == nullptr || value->is_null()) continue;
-    std::string id = kept_cell(*value).text;
+    std::string id = program::kept_cell(*value).text;
     if (!is_word(id))
       throw Error(ErrorCode::kInput, std::string(name),
                   fmt::format("expected an id without white space for a TREC run, got {}", quote_json(id)));
@@ -96,27 +97,28 @@ std::vector<std::string> document_ids(const Row& row) {
 }
 
 // The lines of a TREC run. `queries`: those that it has so far.
-std::vector<Cells> run_lines(const Row& row, const RankAnswer& result, Ids& queries) {
+std::vector<program::Cells> run_lines(const Row& row, const RankAnswer& result, Ids& queries) {
   const std::vector<std::string> ids = document_ids(row);
   std::string query = id_of(row.kept, {"query_id", "qid", "id", "_id"});
   if (query.empty()) query = std::to_string(row.number);
   check_new(query, row.number, "query", queries);
-  std::vector<Cells> lines;
+  std::vector<program::Cells> lines;
   for (const RankedDocument& document : result.documents)
-    lines.push_back(
-        {query, "Q0", ids[document.index], cell(uint64_t{lines.size() + 1}), cell(document.score), "deberta"});
+    lines.push_back({query, "Q0", ids[document.index], program::cell(uint64_t{lines.size() + 1}),
+                     program::cell(document.score), "deberta"});
   return lines;
 }
 
-RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text) {
-  RowAnswer answer{{to_json(result, row.text, row.items, returns_text), {}}, result.tokens, result.cut_tokens};
+program::RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text) {
+  program::RowAnswer answer{{to_json(result, row.text, row.items, returns_text), {}}, result.tokens, result.cut_tokens};
   add_marks(row, result, answer.answer.object);
   for (size_t rank = 0; rank < result.documents.size(); ++rank) {
     const RankedDocument& document = result.documents[rank];
     if (!row.items_kept.empty()) answer.answer.kept.push_back(row.items_kept[document.index]);
-    answer.answer.lines.push_back(
-        {cell(uint64_t{rank + 1}), cell(uint64_t{document.index}), cell(document.score), row.items[document.index]});
-    answer.answer.marks.push_back({document.cut_tokens, is_blank(row.text) || is_blank(row.items[document.index])});
+    answer.answer.lines.push_back({program::cell(uint64_t{rank + 1}), program::cell(uint64_t{document.index}),
+                                   program::cell(document.score), row.items[document.index]});
+    answer.answer.marks.push_back(
+        {document.cut_tokens, program::is_blank(row.text) || program::is_blank(row.items[document.index])});
     answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || answer.answer.marks.back().is_empty;
   }
   return answer;
@@ -126,31 +128,32 @@ RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text)
 
 int run(const RerankVerb& options) {
   const RankOptions settings = rank_options(options);
-  RowReading reading = reading_of(options);
+  program::RowReading reading = program::reading_of(options);
   reading.query = options.query;
   reading.shape =
       options.query.empty() ? RowShape{{"query", "documents"}, true, true} : RowShape{{"text"}, false, true};
-  const bool is_run = format_of(options.output) == Format::kTrec;
+  const bool is_run = program::format_of(options.output) == Format::kTrec;
   Ids queries;
   if (is_run && options.rows.keep && options.rows.keep->is_given())
     throw Error(ErrorCode::kUsage, "--keep", "expected none with --format trec, whose lines have ids and nothing else");
   if (!options.query.empty() && options.on_bad_row == BadRows::kSkip)
     throw Error(ErrorCode::kUsage, "--on-bad-row", "expected report or fail with --query: all documents form one row");
-  const Pipeline pipeline = open_model(options.model);
+  const Pipeline pipeline = program::open_model(options.model);
   size_t rows = 0, alone = 0;  // alone: with one document
-  const int code = run_text_verb(
+  const int code = program::run_text_verb(
       options, reading, pipeline, {std::vector<std::string>{"rank", "index", "score", "text"}, true},
       [&](std::span<const TextInput> inputs) { return rerank(pipeline, inputs, settings); },
       [&](const Row& row, const RankAnswer& result) {
         ++rows;
         alone += row.items.size() == 1;
-        RowAnswer answer = to_answer(row, result, options.return_text);
+        program::RowAnswer answer = to_answer(row, result, options.return_text);
         if (is_run) answer.answer.words = run_lines(row, result, queries);
         return answer;
       },
       row_encoder(pipeline.tokenizer, settings.sequence_rules()));
   if (rows > 1 && alone == rows)
-    note("note: each query has one document, so that every rank is 1; a row has all documents of its query, as a list");
+    program::note(
+        "note: each query has one document, so that every rank is 1; a row has all documents of its query, as a list");
   return code;
 }
 

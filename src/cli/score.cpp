@@ -7,11 +7,11 @@
 namespace deberta::cli {
 namespace {
 
-RowAnswer to_answer(const Row& row, const TextScoreAnswer& result, const Tokenizer& tokenizer,
-                    const ScoreVerb& options) {
+program::RowAnswer to_answer(const Row& row, const TextScoreAnswer& result, const Tokenizer& tokenizer,
+                             const ScoreVerb& options) {
   const auto number = [](double value) { return static_cast<float>(value); };
-  Cells cells{cell(number(result.perplexity)), cell(number(result.word_perplexity)),
-              cell(number(result.log_probability)), cell(uint64_t{result.pieces.size()})};
+  program::Cells cells{program::cell(number(result.perplexity)), program::cell(number(result.word_perplexity)),
+                       program::cell(number(result.log_probability)), program::cell(uint64_t{result.pieces.size()})};
   JsonObject object = to_json(result);
   if (options.tokens) object.emplace_back("tokens", to_json(result.pieces, row.text, options.offsets, tokenizer));
   return {{std::move(object), {std::move(cells)}}, result.tokens, result.cut_tokens};
@@ -20,11 +20,11 @@ RowAnswer to_answer(const Row& row, const TextScoreAnswer& result, const Tokeniz
 }  // namespace
 
 int run(const ScoreVerb& options) {
-  const EncodingRules rules = encoding_rules(options.encoding);
-  const Pipeline pipeline = open_model(options.model);
-  warn_of_plain_head(options.model, pipeline);
-  return run_text_verb(
-      options, reading_of(options), pipeline, {"perplexity", "word_perplexity", "log_probability", "pieces"},
+  const EncodingRules rules = program::encoding_rules(options.encoding);
+  const Pipeline pipeline = program::open_model(options.model);
+  program::warn_of_plain_head(options.model, pipeline);
+  return program::run_text_verb(
+      options, program::reading_of(options), pipeline, {"perplexity", "word_perplexity", "log_probability", "pieces"},
       [&](std::span<const TextInput> inputs) { return score_text(pipeline, inputs, rules); },
       [&](const Row& row, const TextScoreAnswer& result) {
         return to_answer(row, result, pipeline.tokenizer, options);

@@ -62,15 +62,15 @@ std::vector<ModelSource> sources_of(const ServeVerb& options) {
     const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
     const std::string repository = of_hub ? of_hub->repository : "";
     sources.push_back({.name = has_name ? value.substr(0, equals) : name_of(of_hub ? repository : folder),
-                       .path = model_root(folder),
+                       .path = program::model_root(folder),
                        .repository = repository});
-    if (of_hub) sources.back().find = [folder] { return model_root(folder); };
-    if (folder.starts_with("builtin:")) note_limits(folder, options.verb);
+    if (of_hub) sources.back().find = [folder] { return program::model_root(folder); };
+    if (folder.starts_with("builtin:")) program::note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
-    for (const FoundModel& model : builtin_models()) {
+    for (const FoundModel& model : program::builtin_models()) {
       sources.push_back({.name = name_of(model.name), .path = model.path});
-      note_limits(model.name, options.verb);
+      program::note_limits(model.name, options.verb);
     }
   }
   if (sources.empty())
@@ -113,8 +113,8 @@ size_t batch_tokens_of(const ServeVerb& options) {
 void note_unused_address(const ServeVerb& options) {
   if (options.uds.empty()) return;
   if (options.host.is_given() || options.port.is_given())
-    note(fmt::format("note: --host and --port are not used: the server listens at {} alone, because of --uds",
-                     options.uds));
+    program::note(fmt::format("note: --host and --port are not used: the server listens at {} alone, because of --uds",
+                              options.uds));
 }
 
 serve::ServerSettings settings_of(const ServeVerb& options) {
@@ -134,8 +134,8 @@ serve::ServerSettings settings_of(const ServeVerb& options) {
   settings.queue.batch_work = static_cast<double>(batch_tokens_of(options));
   settings.queue.batch_sequences = options.max_batch_items;
   settings.models = sources_of(options);
-  settings.model = compat_options(options.compat);
-  settings.model.precision = precision_of(options.dtype);
+  settings.model = program::compat_options(options.compat);
+  settings.model.precision = program::precision_of(options.dtype);
   settings.model.allows_uncalibrated = options.allow_uncalibrated;
   settings.model.threads = options.threads;
   settings.model.device = options.device;
@@ -190,8 +190,8 @@ void check_exposure(const ServeVerb& options, bool has_keys) {
           fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
                       options.host.value));
   }
-  note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY",
-                   options.host.value));
+  program::note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY",
+                            options.host.value));
 }
 
 std::string time_now() {
@@ -278,7 +278,7 @@ class ServerLog {
 
  private:
   void add(const std::string& line) {
-    if (!is_quiet()) writer_.add(line);
+    if (!program::is_quiet()) writer_.add(line);
   }
   const LogFormat format_;
   serve::LogWriter writer_;
@@ -334,7 +334,7 @@ void keep_memory_small() {
 
 int run(const ServeVerb& options) {
   if (options.openapi) {
-    print(serve::openapi::document().dump(2) + "\n");
+    program::print(serve::openapi::document().dump(2) + "\n");
     return 0;
   }
   keep_memory_small();
@@ -347,8 +347,8 @@ int run(const ServeVerb& options) {
   ServerLog log(options);
   settings.dropped_lines = [&log] { return log.dropped(); };
   serve::Server server(settings, [&log](const serve::RequestLog& request) { log.request(request); });
-  watch_signal(SIGHUP);
-  watch_signal(SIGUSR1);
+  program::watch_signal(SIGHUP);
+  program::watch_signal(SIGUSR1);
   server.open_models();
   std::string names;
   for (const ModelSource& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
@@ -356,10 +356,10 @@ int run(const ServeVerb& options) {
   std::fflush(stdout);
   if (server.metrics_port() != 0)
     log.note(fmt::format("metrics are at {}/metrics", place_of(options, server.metrics_port())));
-  while (interrupted() == 0) {
+  while (program::interrupted() == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (take_watched_signal(SIGUSR1)) log.reopen();
-    if (!take_watched_signal(SIGHUP)) continue;
+    if (program::take_watched_signal(SIGUSR1)) log.reopen();
+    if (!program::take_watched_signal(SIGHUP)) continue;
     reload_keys(options, server, log);
     reload_models(server, log);
   }
@@ -370,7 +370,7 @@ int run(const ServeVerb& options) {
   }
   log.note("no new requests; the others end");
   server.drain(options.drain_s);
-  answer_interrupt();
+  program::answer_interrupt();
   return 0;
 }
 

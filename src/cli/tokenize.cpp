@@ -23,10 +23,11 @@ Encoding encode_texts(const Tokenizer& tokenizer, const Row& row, const EncodeOp
   return row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
 }
 
-RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit, const Row& row) {
+program::RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit,
+                              const Row& row) {
   const Encoding encoding = encode_texts(tokenizer, row, encode);
   const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
-  RowAnswer answer;
+  program::RowAnswer answer;
   answer.tokens = encoding.size();
   answer.cut_tokens = encoding.cut_tokens;
   if (!encode.add_special_tokens) answer.tokens_of_nothing = 0;
@@ -34,8 +35,8 @@ RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, Of
   for (size_t i = 0; i < encoding.size(); ++i) {
     const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
     const std::string piece(tokenizer.piece(encoding.ids[i]));
-    answer.answer.lines.push_back(
-        {cell(static_cast<uint64_t>(encoding.ids[i])), piece, cell(uint64_t{span.begin}), cell(uint64_t{span.end})});
+    answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(encoding.ids[i])), piece,
+                                   program::cell(uint64_t{span.begin}), program::cell(uint64_t{span.end})});
     ids.push_back(int64_t{encoding.ids[i]});
     pieces.push_back(piece);
     spans.push_back(JsonArray{int64_t{span.begin}, int64_t{span.end}});
@@ -46,7 +47,7 @@ RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, Of
   return answer;
 }
 
-RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& row) {
+program::RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& row) {
   std::vector<int32_t> ids;
   for (size_t at = 0; at < row.text.size();) {
     const size_t end = std::min(row.text.find_first_of(" ,\t", at), row.text.size());
@@ -64,46 +65,46 @@ RowAnswer decode_row(const Tokenizer& tokenizer, bool skip_special, const Row& r
 }
 
 // All rows in arrays. A bad row is an error: an array has no place for it.
-int write_arrays(const TokenizeVerb& options, const RowReading& reading, const Tokenizer& tokenizer,
+int write_arrays(const TokenizeVerb& options, const program::RowReading& reading, const Tokenizer& tokenizer,
                  const EncodeOptions& encode) {
   if (options.decode)
     throw Error(ErrorCode::kUsage, "--decode",
                 fmt::format("expected answers as text, got -o {}", *options.output.file));
   const std::string& path = *options.output.file;
-  refuse_skipping(options);
+  program::refuse_skipping(options);
   std::vector<Encoding> encodings;
   size_t cut = 0;
   const auto take = [&](std::span<const Row> rows) {
     for (const Row& row : rows) cut += encodings.emplace_back(encode_texts(tokenizer, row, encode)).cut_tokens > 0;
   };
-  const int code = collect_rows(reading, options.progress, take, {});
-  if (code != 0) leave_unwritten(path);
-  note_cut_rows(options.encoding, cut, encodings.size(), encode.max_tokens);
+  const int code = program::collect_rows(reading, options.progress, take, {});
+  if (code != 0) program::leave_unwritten(path);
+  program::note_cut_rows(options.encoding, cut, encodings.size(), encode.max_tokens);
   const IdArrays arrays = to_arrays(encodings, tokenizer.special().pad);
   const std::vector<TensorView> tensors = arrays.tensors();
-  write_output(path, [&](FileWriter& out) {
+  program::write_output(path, [&](FileWriter& out) {
     write_safetensors(out, path, to_write(tensors), {{"program", "deberta tokenize"}});
   });
-  for (const TensorView& tensor : tensors) note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+  for (const TensorView& tensor : tensors) program::note(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
   return 0;
 }
 
 }  // namespace
 
 int run(const TokenizeVerb& options) {
-  const Tokenizer tokenizer = Tokenizer::load(tokenizer_path(options.model), options.tokenizer);
-  EncodeOptions encode = encoding_rules(options.encoding).encode;
+  const Tokenizer tokenizer = Tokenizer::load(program::tokenizer_path(options.model), options.tokenizer);
+  EncodeOptions encode = program::encoding_rules(options.encoding).encode;
   encode.add_special_tokens = !options.no_special;
   const bool cuts = options.encoding.max_tokens.is_given() && !options.encoding.max_tokens.is_auto;
   if (cuts && encode.truncate == Truncate::kNone) encode.truncate = Truncate::kRight;
-  RowReading reading = reading_of(options);
-  if (options.pair) reading.shape = pair_shape();
-  if (ending_of(options.output.file.value_or("")) == "safetensors")
+  program::RowReading reading = program::reading_of(options);
+  if (options.pair) reading.shape = program::pair_shape();
+  if (program::ending_of(options.output.file.value_or("")) == "safetensors")
     return write_arrays(options, reading, tokenizer, encode);
-  const AnswerColumns columns =
-      options.decode ? AnswerColumns{"text"} : AnswerColumns({"id", "piece", "start", "end"}, true);
-  return run_rows(options, reading, columns, [&](std::span<const Row> rows) {
-    std::vector<RowAnswer> answers;
+  const program::AnswerColumns columns =
+      options.decode ? program::AnswerColumns{"text"} : program::AnswerColumns({"id", "piece", "start", "end"}, true);
+  return program::run_rows(options, reading, columns, [&](std::span<const Row> rows) {
+    std::vector<program::RowAnswer> answers;
     for (const Row& row : rows) {
       answers.push_back(options.decode ? decode_row(tokenizer, options.no_special, row)
                                        : encode_row(tokenizer, encode, options.offsets, row));

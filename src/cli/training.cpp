@@ -40,7 +40,7 @@ void start_training_program(const std::vector<std::string>& words) {
   std::vector<char*> arguments{const_cast<char*>(kProgram)};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  ::setenv(kNotesPrinted, "1", 1);
+  ::setenv(program::kNotesPrinted, "1", 1);
   std::error_code none;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   const std::string beside = (own.parent_path() / kProgram).string();

@@ -13,7 +13,7 @@ namespace deberta::cli {
 namespace {
 
 bool is_npy(const std::string& path) {
-  return ending_of(path) == "npy";
+  return program::ending_of(path) == "npy";
 }
 
 void write_values(const Vectors& vectors, DType dtype, const std::string& name, FileWriter& out) {
@@ -42,7 +42,7 @@ void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
   constexpr size_t kPrefix = 10;  // magic, version, length
   header.append(63 - (kPrefix + header.size()) % 64, ' ');
   header += '\n';
-  write_output(path, [&](FileWriter& out) {
+  program::write_output(path, [&](FileWriter& out) {
     const char length[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
     out.write(std::string_view("\x93NUMPY\x01\x00", 8));
     out.write(std::string_view(length, 2));
@@ -54,7 +54,7 @@ void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
 }  // namespace
 
 bool is_vector_file(const std::string& path) {
-  return is_npy(path) || ending_of(path) == "safetensors";
+  return is_npy(path) || program::ending_of(path) == "safetensors";
 }
 
 void write_vectors(const std::string& path, const Vectors& vectors, DType dtype) {
@@ -70,7 +70,9 @@ void write_vectors(const std::string& path, const Vectors& vectors, DType dtype)
                          out.write(std::as_bytes(std::span(vectors.starts)));
                        }});
   }
-  write_output(path, [&](FileWriter& out) { write_safetensors(out, path, tensors, {{"program", "deberta embed"}}); });
+  program::write_output(path, [&](FileWriter& out) {
+    write_safetensors(out, path, tensors, {{"program", "deberta embed"}});
+  });
 }
 
 }  // namespace deberta::cli

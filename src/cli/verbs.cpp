@@ -11,16 +11,19 @@
 #include "program/model_options.h"
 
 namespace deberta::cli {
+
+using program::run;  // for help and completion
+
 namespace {
 
 // Chooses the built-in model that fits if the user named none and one is needed; `eval` by its task.
 template <class Verb>
 void choose_model(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
-    options.model = name_or_builtin(options.model, options.verb);
+    options.model = program::name_or_builtin(options.model, options.verb);
   } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb> &&
                        !std::is_same_v<Verb, EvalVerb>) {
-    options.model.name = name_or_builtin(options.model.name, options.verb);
+    options.model.name = program::name_or_builtin(options.model.name, options.verb);
   }
 }
 
@@ -28,19 +31,19 @@ void choose_model(Verb& options) {
 template <class Verb>
 void follow_folder(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
-    follow_folder_limits(options.encoding, options.model);
+    program::follow_folder_limits(options.encoding, options.model);
   } else if constexpr (requires { options.encoding; } && !std::is_same_v<Verb, EmbedVerb> &&
                        !std::is_same_v<Verb, EvalVerb>) {
-    follow_folder_limits(options.encoding, options.model.name);
+    program::follow_folder_limits(options.encoding, options.model.name);
   }
 }
 
 template <class Verb>
 void note_precision(const Verb& options) {
   if constexpr (requires { options.model.kernels; }) {
-    note_of_precision(options.model.kernels, options.model.dtype);
+    measure::note_of_precision(options.model.kernels, options.model.dtype);
   } else if constexpr (std::is_same_v<Verb, BenchVerb>) {
-    note_of_precision(options.kernels, options.dtype);
+    measure::note_of_precision(options.kernels, options.dtype);
   }
 }
 

@@ -38,7 +38,7 @@ std::vector<std::string> candidate_labels(const ZeroShotVerb& options) {
 
 ZeroShotOptions zero_shot_options(const ZeroShotVerb& options) {
   ZeroShotOptions settings;
-  settings.rules = encoding_rules(options.encoding);
+  settings.rules = program::encoding_rules(options.encoding);
   settings.labels = candidate_labels(options);
   settings.hypothesis_template = options.hypothesis_template;
   settings.is_multi_label = options.multi_label;
@@ -47,10 +47,10 @@ ZeroShotOptions zero_shot_options(const ZeroShotVerb& options) {
 }
 
 // The best label, and the score of every candidate in the order given.
-RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
+program::RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
   const LabelScore& best = result.labels.front();
-  Cells cells{best.label, cell(best.score)};
-  for (const float score : result.scores) cells.push_back(cell(score));
+  program::Cells cells{best.label, program::cell(best.score)};
+  for (const float score : result.scores) cells.push_back(program::cell(score));
   return {{to_json(result, row.text), {std::move(cells)}}, result.tokens, result.cut_tokens};
 }
 
@@ -58,12 +58,12 @@ RowAnswer to_answer(const Row& row, const ZeroShotAnswer& result) {
 
 int run(const ZeroShotVerb& options) {
   const ZeroShotOptions settings = zero_shot_options(options);
-  RowReading reading = reading_of(options);
+  program::RowReading reading = program::reading_of(options);
   reading.shape = {{"text"}, false, true};
-  const Pipeline pipeline = open_model(options.model);
+  const Pipeline pipeline = program::open_model(options.model);
   std::vector<std::string> columns{"label", "score"};
   columns.insert(columns.end(), settings.labels.begin(), settings.labels.end());
-  return run_text_verb(
+  return program::run_text_verb(
       options, reading, pipeline, columns,
       [&](std::span<const TextInput> inputs) { return zero_shot(pipeline, inputs, settings); }, to_answer,
       row_encoder(pipeline.tokenizer, settings.sequence_rules()));

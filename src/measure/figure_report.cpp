@@ -11,7 +11,7 @@
 #include "deberta/error.h"
 #include "program/output.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 namespace {
 
 // An object as "hf 2.858, ort 1.2".
@@ -54,12 +54,12 @@ FigureReport::FigureReport(const OutputSettings& output, std::vector<std::string
     : output_(output), columns_(std::move(columns)) {}
 
 void FigureReport::add(JsonObject figure) {
-  if (format_of(output_) == Format::kJsonl) {
-    cli::print(Json(std::move(figure)).dump() + '\n');
+  if (program::format_of(output_) == Format::kJsonl) {
+    program::print(Json(std::move(figure)).dump() + '\n');
     return;
   }
   const Json object(figure);
-  Cells cells;
+  program::Cells cells;
   for (const std::string& column : columns_) {
     const Json* value = object.find(column);
     cells.push_back(value == nullptr ? "" : cell_of(*value));
@@ -68,15 +68,15 @@ void FigureReport::add(JsonObject figure) {
 }
 
 void FigureReport::print(std::initializer_list<const FigureReport*> reports) {
-  std::vector<Answer> all;
+  std::vector<program::Answer> all;
   for (const FigureReport* report : reports) {
     if (report->answers_.empty()) continue;
-    if (format_of(report->output_) == Format::kJson)
+    if (program::format_of(report->output_) == Format::kJson)
       all.insert(all.end(), report->answers_.begin(), report->answers_.end());
     else
-      print_table(report->output_, report->columns_, report->answers_);
+      program::print_table(report->output_, report->columns_, report->answers_);
   }
-  if (!all.empty()) print_table((*reports.begin())->output_, {}, all);
+  if (!all.empty()) program::print_table((*reports.begin())->output_, {}, all);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

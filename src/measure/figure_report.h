@@ -10,7 +10,7 @@
 #include "options/verb_options.h"
 #include "program/answers.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 
 // To whole parts of one.
 double rounded(double value, double parts);
@@ -33,7 +33,7 @@ class FigureReport {
  private:
   const OutputSettings& output_;
   std::vector<std::string> columns_;
-  std::vector<Answer> answers_;
+  std::vector<program::Answer> answers_;
 };
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

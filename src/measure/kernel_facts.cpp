@@ -13,7 +13,7 @@
 #include "program/model_options.h"
 #include "program/note.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 namespace {
 
 // What the operating system calls the processor, where cpuid does not exist.
@@ -150,10 +150,10 @@ std::string precision_note(const ChosenLevels& levels, const Choice& choice, Pre
 }
 
 void note_of_precision(const std::string& kernels, DtypeChoice dtype) {
-  const Precision precision = precision_of(dtype);
+  const Precision precision = program::precision_of(dtype);
   if (precision == Precision::kFp32) return;
   const std::string text = precision_note(select_kernels(kernels).levels, automatic_choice(), precision);
-  if (!text.empty()) note(text);
+  if (!text.empty()) program::note(text);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

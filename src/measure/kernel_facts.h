@@ -6,7 +6,7 @@
 #include "kernels/choice.h"
 #include "options/choices.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 
 // "AMD EPYC (AuthenticAMD family 26 model 2, Zen 5)"; "unknown" when neither cpuid nor the operating system says.
 std::string describe_processor();
@@ -33,4 +33,4 @@ std::string precision_note(const ChosenLevels& levels, const Choice& choice, Pre
 // Prints that note, once per run of the program, when --dtype asks for such a precision.
 void note_of_precision(const std::string& kernels, DtypeChoice dtype);
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

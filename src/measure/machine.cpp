@@ -11,7 +11,7 @@
 #include "kernels/operand.h"
 #include "measure/kernel_facts.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 namespace {
 
 constexpr int kWindowsOfChosen = 12, kWindowsOfOthers = 3;  // 5 ms each
@@ -123,4 +123,4 @@ std::string other_choice(const Choice& choice, LevelSet usable, const Peaks& mea
   return "";
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

@@ -13,7 +13,7 @@
 #include "kernels/choice.h"
 #include "kernels/profile.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 
 // Measured with all threads at work, for the implementations that `kernels` chooses.
 struct Machine {
@@ -57,4 +57,4 @@ std::vector<JsonObject> kernel_calls();
 // A note for the user where the `measured` peaks would choose other products than `choice` does. Else empty.
 std::string other_choice(const Choice& choice, LevelSet usable, const Peaks& measured);
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

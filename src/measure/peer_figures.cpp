@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "deberta/error.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 namespace {
 
 double positive(const Json& line, std::string_view key, const std::string& where) {
@@ -60,4 +60,4 @@ JsonObject PeerFigures::ratios(const std::string& what, int64_t seq, double valu
   return ratios;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 
 class PeerFigures {
  public:
@@ -27,4 +27,4 @@ class PeerFigures {
   std::vector<Figure> figures_;
 };
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

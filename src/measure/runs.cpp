@@ -17,7 +17,7 @@
 #include "pipeline/packer.h"
 #include "program/interrupt.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 namespace {
 
 constexpr int64_t kFirstId = 4;  // after the special tokens, as in the peers' script
@@ -47,7 +47,7 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
     double sum = 0;
   };
   for (const auto& work : works) {
-    check_interrupted();
+    program::check_interrupted();
     const double start = clock();
     work();
     if (clock() - start < budget_s) work();
@@ -58,7 +58,7 @@ std::vector<Durations> measure(double budget_s, size_t least_runs, std::span<con
   while (!std::all_of(all.begin(), all.end(), is_done)) {
     const auto next = std::min_element(all.begin(), all.end(), has_more_time);
     const auto i = static_cast<size_t>(next - all.begin());
-    check_interrupted();
+    program::check_interrupted();
     const double begin = clock();
     works[i]();
     next->seconds.push_back(clock() - begin);
@@ -123,4 +123,4 @@ uint64_t peak_memory_mb() {
   return static_cast<uint64_t>(usage.ru_maxrss) / 1024;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

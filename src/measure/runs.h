@@ -8,7 +8,7 @@
 
 #include "deberta/model.h"
 
-namespace deberta::cli {
+namespace deberta::measure {
 
 // Durations of one piece of work, in seconds, in ascending order.
 class Durations {
@@ -44,4 +44,4 @@ std::vector<int32_t> load_lengths(const std::string& path);
 // Peak resident memory of this process so far, in MiB.
 uint64_t peak_memory_mb();
 
-}  // namespace deberta::cli
+}  // namespace deberta::measure

@@ -18,7 +18,7 @@
 #include "options/options.h"
 #include "program/note.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 std::string escape_table(std::string_view text) {
   std::string out;
@@ -425,4 +425,4 @@ void print_table(const OutputSettings& output, const std::vector<std::string>& c
   });
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -12,7 +12,7 @@
 #include "program/output.h"
 #include "rows/row.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 struct Cell {
   std::string text;
@@ -136,4 +136,4 @@ class AnswerWriter {
 void print_table(const OutputSettings& output, const std::vector<std::string>& columns,
                  const std::vector<Answer>& answers);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

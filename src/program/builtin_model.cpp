@@ -9,7 +9,7 @@
 #include "hub/model_card.h"
 #include "program/note.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 struct Fit {
@@ -97,4 +97,4 @@ std::string name_or_builtin(const std::string& name, std::string_view verb, std:
   return fitting;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -6,7 +6,7 @@
 
 #include "deberta/find_model.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // The built-in models that are there.
 std::vector<FoundModel> builtin_models();
@@ -21,4 +21,4 @@ std::string name_or_builtin(const std::string& name, std::string_view verb, std:
 // What the built-in model cannot do, as a note, where `verb` answers with it.
 void note_limits(const std::string& name, std::string_view verb);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -17,7 +17,7 @@
 #include "options/other_trainers.h"
 #include "program/config_file.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 // What CLI11 found, before the table has checked it.
@@ -293,4 +293,4 @@ CommandLine parse_command_line(const std::vector<std::string>& raw_words) {
   return line;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

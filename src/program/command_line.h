@@ -5,7 +5,7 @@
 
 #include "options/options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // Set for a program that this one starts with the same command line and the same environment: the notes on both are
 // printed once.
@@ -21,4 +21,4 @@ struct CommandLine {
 // Throws kUsage (unknown verb or option with the nearest name, missing or bad value), and what reading the file throws.
 CommandLine parse_command_line(const std::vector<std::string>& words);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -10,7 +10,7 @@
 #include "program/help.h"
 #include "program/output.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 constexpr std::string_view kShells = "bash zsh fish";
@@ -149,4 +149,4 @@ int run(const CompletionVerb& options) {
   return 0;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

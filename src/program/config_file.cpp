@@ -14,7 +14,7 @@
 #include "options/options.h"
 #include "options/other_trainers.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 // A list is joined with commas, so none of its texts may contain one; names of files are kept apart.
@@ -158,4 +158,4 @@ std::string config_text(const Options& options) {
   return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

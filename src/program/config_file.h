@@ -5,7 +5,7 @@
 
 #include "options/options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // Sets what the file says for the verb of `options`; all of the file is checked. Returns the top-level names that only
 // other verbs have, separated by commas. Throws kUsage, and what load_json throws.
@@ -15,4 +15,4 @@ std::string apply_config_file(const std::string& path, Options& options);
 // Secret options are left out.
 std::string config_text(const Options& options);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -13,7 +13,7 @@
 #include "options/options.h"
 #include "program/output.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 constexpr size_t kColumn = 30;  // where explanations begin
@@ -135,4 +135,4 @@ int run(const HelpVerb& options) {
   return 0;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

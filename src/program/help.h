@@ -5,7 +5,7 @@
 
 #include "options/verb_options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 std::string overview();                      // what the program can do
 std::string help_of(std::string_view verb);  // usage, options by section, an example
@@ -14,4 +14,4 @@ std::string manual();                        // all of it as a manual page (manu
 int run(const HelpVerb& options);
 int run(const CompletionVerb& options);  // completion.cpp
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -10,7 +10,7 @@
 
 #include "base/mapping_table.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 // Written by the handler on any thread, read by all.
@@ -86,4 +86,4 @@ void check_interrupted() {
   if (received != 0) throw Interrupted{};
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -1,7 +1,7 @@
 // Ctrl-C as a flag that loops check between batches, so that output ends with a whole line.
 #pragma once
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // SIGINT, SIGTERM and SIGHUP set a flag; the second one ends the program at once. SIGPIPE and SIGXFSZ are ignored.
 void install_signal_handlers();
@@ -23,4 +23,4 @@ void answer_interrupt();
 struct Interrupted {};
 void check_interrupted();
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

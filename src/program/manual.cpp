@@ -8,7 +8,7 @@
 #include "options/options.h"
 #include "program/help.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 // Text escaped for troff: hyphens stay hyphens, backslashes are shown, no line looks like a request.
@@ -123,4 +123,4 @@ std::string manual() {
          std::string(kDescription) + verbs() + options() + std::string(kRest);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -14,7 +14,7 @@
 #include "hub/module_list.h"
 #include "text/tokenizer_settings.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 std::string checked_folder(const std::string& root, FolderUse use) {
@@ -173,4 +173,4 @@ void follow_folder_limits(EncodingSettings& encoding, const std::string& model_n
     encoding.truncate->set(TruncateChoice::kLeft, limits.where);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

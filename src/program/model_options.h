@@ -6,7 +6,7 @@
 #include "deberta/pipeline.h"
 #include "options/verb_options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // The folder that `name` names, in any of the forms that -m takes. Throws what find_model throws,
 // and kUsage for an empty name.
@@ -43,4 +43,4 @@ WindowScores window_scores(const WindowSettings& windows, const EncodingRules& r
 // no room for a text.
 void follow_folder_limits(EncodingSettings& encoding, const std::string& model_name);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

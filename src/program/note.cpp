@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 bool quiet_is_set = false;
@@ -22,4 +22,4 @@ void note(const std::string& text) {
   if (!quiet_is_set) std::fputs((text + '\n').c_str(), stderr);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -23,7 +23,7 @@
 #include "program/note.h"
 #include "program/read_places.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 class StandardOutput final : public FileWriter {
@@ -240,4 +240,4 @@ void with_output(const OutputSettings& output, const std::function<void(FileWrit
   write_output(output.file.value_or(""), run);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "options/verb_options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // Thrown when the reader of standard output is gone (`| head -1`): the program ends silently.
 struct ReaderGone {};
@@ -39,4 +39,4 @@ void write_output(const std::string& path, const std::function<void(FileWriter&)
 // write_output() to the place that -o names, or to standard output.
 void with_output(const OutputSettings& output, const std::function<void(FileWriter&)>& run);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -23,7 +23,7 @@
 #include "program/output.h"
 #include "program/read_places.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 std::terminate_handler g_ends_otherwise = nullptr;
@@ -102,4 +102,4 @@ int run_program(int argc, char** argv, RunVerb run_verb) {
   return 1;
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

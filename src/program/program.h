@@ -2,7 +2,7 @@
 #pragma once
 #include "options/options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // Runs the verb of the options and returns its exit code. Throws Error.
 using RunVerb = int (*)(const Options& options);
@@ -11,4 +11,4 @@ using RunVerb = int (*)(const Options& options);
 // Returns 0 done, 1 failed (also when rows failed), 2 wrong usage, 128 + its number on a signal (130: Ctrl-C).
 int run_program(int argc, char** argv, RunVerb run_verb);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

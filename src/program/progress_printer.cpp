@@ -11,7 +11,7 @@
 
 #include "program/note.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 namespace {
 
@@ -56,4 +56,4 @@ void ProgressPrinter::clear() {
   if (std::exchange(is_shown_, false)) std::fputs("\r\033[K", stderr);
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

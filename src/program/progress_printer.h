@@ -8,7 +8,7 @@
 #include "deberta/config.h"
 #include "options/choices.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 class ProgressPrinter {
  public:
@@ -33,4 +33,4 @@ class ProgressPrinter {
   ProgressMeter::Clock::time_point last_ = ProgressMeter::Clock::now();
 };
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

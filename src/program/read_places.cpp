@@ -21,7 +21,7 @@
 #include "program/builtin_model.h"
 #include "program/output.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -224,4 +224,4 @@ void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs
   }
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -5,7 +5,7 @@
 
 #include "options/options.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // A file that a run writes, by the option that names it.
 struct NamedOutput {
@@ -22,4 +22,4 @@ void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs
 // Whether both name the same file, there or not, or both are standard output. Pipes and devices are no files.
 bool is_same_file(const std::string& a, const std::string& b);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

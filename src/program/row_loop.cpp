@@ -16,7 +16,7 @@
 #include "rows/row_parts.h"
 #include "rows/row_taker.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 struct Counts {
@@ -206,4 +206,4 @@ int collect_rows(const RowReading& reading, ShowProgress show,
   return interrupted();
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -11,7 +11,7 @@
 #include "rows/read_ahead.h"
 #include "rows/row.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 struct RowAnswer {
   Answer answer;
@@ -51,4 +51,4 @@ void refuse_skipping(const RowVerb& options);
 int collect_rows(const RowReading& reading, ShowProgress progress,
                  const std::function<void(std::span<const Row> rows)>& take, const EncodeRow& encode);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -16,7 +16,7 @@
 #include "program/note.h"
 #include "rows/row_chain.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 namespace {
 
 void say_guess(const FormGuess& guess) {
@@ -156,4 +156,4 @@ ReadAhead read_rows(const RowReading& reading, EncodeRow encode) {
                    [&](const std::function<bool()>& is_stopped) { return open_rows(reading, is_stopped); });
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -10,7 +10,7 @@
 #include "rows/read_ahead.h"
 #include "rows/row_files.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // What is read, and from where.
 struct RowReading {
@@ -42,4 +42,4 @@ std::unique_ptr<RowSource> open_rows(const RowReading& reading, const std::funct
 ReadAhead read_rows(std::optional<size_t> batch_tokens, EncodeRow encode, const OpenRows& open);
 ReadAhead read_rows(const RowReading& reading, EncodeRow encode);
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

@@ -9,7 +9,7 @@
 #include "program/row_loop.h"
 #include "rows/row_input.h"
 
-namespace deberta::cli {
+namespace deberta::program {
 
 // `answer` turns inputs into as many results, and `to_answer(row, result)` each of them into what is printed; `encode`
 // makes the sequences of a row. Returns the exit code.
@@ -38,4 +38,4 @@ int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipe
                        row_encoder(pipeline.tokenizer, {encoding_rules(options.encoding)}));
 }
 
-}  // namespace deberta::cli
+}  // namespace deberta::program

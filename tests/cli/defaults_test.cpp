@@ -21,7 +21,7 @@ Verb defaults() {
 template <class Verb>
 void expect_same_encoding(const EncodingRules& library) {
   SCOPED_TRACE(std::string(Verb::kName));
-  const EncodingRules rules = encoding_rules(defaults<Verb>().encoding);
+  const EncodingRules rules = program::encoding_rules(defaults<Verb>().encoding);
   EXPECT_EQ(rules.encode.max_text_bytes, library.encode.max_text_bytes);
   EXPECT_EQ(rules.encode.parse_special, library.encode.parse_special);
   EXPECT_EQ(rules.encode.spm_ties, library.encode.spm_ties);
@@ -35,12 +35,12 @@ TEST(Defaults, OfEncodingAreTheLibrarys) {
   expect_same_encoding<QaVerb>(QuestionOptions{}.rules);
   expect_same_encoding<FillVerb>(EncodingRules{});
   expect_same_encoding<EvalVerb>(EncodingRules{});
-  EXPECT_EQ(encoding_rules(defaults<ClassifyVerb>().encoding).encode.max_tokens, EncodeOptions{}.max_tokens);
-  EXPECT_EQ(encoding_rules(defaults<EvalVerb>().encoding).encode.max_tokens, EncodeOptions{}.max_tokens);
+  EXPECT_EQ(program::encoding_rules(defaults<ClassifyVerb>().encoding).encode.max_tokens, EncodeOptions{}.max_tokens);
+  EXPECT_EQ(program::encoding_rules(defaults<EvalVerb>().encoding).encode.max_tokens, EncodeOptions{}.max_tokens);
 }
 
 TEST(Defaults, OfModelsAreTheLibrarys) {
-  const ModelOptions options = model_options(defaults<FillVerb>().model), library;
+  const ModelOptions options = program::model_options(defaults<FillVerb>().model), library;
   EXPECT_EQ(options.precision, library.precision);
   EXPECT_EQ(options.threads, library.threads);
   EXPECT_EQ(options.kernels, library.kernels);
@@ -49,7 +49,7 @@ TEST(Defaults, OfModelsAreTheLibrarys) {
   EXPECT_EQ(options.empty_rows, library.empty_rows);
   EXPECT_EQ(options.tokenizer, library.tokenizer);
   EXPECT_EQ(options.config_rules, library.config_rules);
-  const OpenOptions open = open_options(defaults<FillVerb>().model);
+  const OpenOptions open = program::open_options(defaults<FillVerb>().model);
   EXPECT_EQ(open.reads_whole, OpenOptions{}.reads_whole);
   EXPECT_EQ(open.checks_crc, OpenOptions{}.checks_crc);
 }

@@ -7,7 +7,7 @@
 
 #include "measure/machine.h"
 
-namespace deberta::cli::kernel_facts_test {
+namespace deberta::measure::kernel_facts_test {
 namespace {
 
 const LevelSet kAll = (1u << kKernelLevels) - 1;
@@ -63,4 +63,4 @@ TEST(KernelFacts, BenchSaysWhereItsPeaksSpeakForAnotherChoice) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::kernel_facts_test
+}  // namespace deberta::measure::kernel_facts_test

@@ -9,7 +9,7 @@
 #include "measure/machine.h"
 #include "measure/runs.h"
 
-namespace deberta::cli::measure_test {
+namespace deberta::measure::measure_test {
 namespace {
 
 TEST(Bench, PercentilesAreByNearestRank) {
@@ -105,4 +105,4 @@ TEST(Bench, ProductsAreNamedByTheirRole) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::measure_test
+}  // namespace deberta::measure::measure_test

@@ -8,7 +8,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::cli::peer_figures_test {
+namespace deberta::measure::peer_figures_test {
 namespace {
 
 TEST(PeerFigures, AreComparedByKindAndLength) {
@@ -37,4 +37,4 @@ TEST(PeerFigures, AFigureThatIsNoneIsAnError) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::peer_figures_test
+}  // namespace deberta::measure::peer_figures_test

@@ -9,7 +9,7 @@
 
 #include "support/expect_error.h"
 
-namespace deberta::cli::answers_test {
+namespace deberta::program::answers_test {
 namespace {
 
 class Memory final : public FileWriter {
@@ -160,4 +160,4 @@ TEST(AnswerWriter, DigitsShortenScoresAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::answers_test
+}  // namespace deberta::program::answers_test

@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace deberta::cli::program_test {
+namespace deberta::program::program_test {
 namespace {
 
 void may_not_throw(const std::function<void()>& call) noexcept {
@@ -37,4 +37,4 @@ TEST(ProgramDeath, AnythingElseThereIsADefectThatIsShownAsOne) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::program_test
+}  // namespace deberta::program::program_test

@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::cli::read_places_test {
+namespace deberta::program::read_places_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST_F(KeptInputs, TwoOutputsAreTwoFiles) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::read_places_test
+}  // namespace deberta::program::read_places_test

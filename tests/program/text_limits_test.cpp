@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "support/paths.h"
 
-namespace deberta::cli::text_limits_test {
+namespace deberta::program::text_limits_test {
 namespace {
 
 class TextLimitsTest : public testing::Test {
@@ -97,4 +97,4 @@ TEST_F(TextLimitsTest, TheEndThatIsCutIsTheFolders) {
 }
 
 }  // namespace
-}  // namespace deberta::cli::text_limits_test
+}  // namespace deberta::program::text_limits_test

@@ -85,10 +85,10 @@ int run_ablate(const Options& options) {
                 "expected the file of one plan, got " + std::to_string(requested.arguments.size()));
   if (requested.output_dir.empty()) throw Error(ErrorCode::kUsage, "--output-dir", "expected a folder, got none");
   const PlanFile plan = load_plan(requested.arguments.front());
-  cli::ProgressPrinter printer(requested.progress, true, {.items = "runs", .tokens = ""});
+  program::ProgressPrinter printer(requested.progress, true, {.items = "runs", .tokens = ""});
   const auto say = [&](const std::string& text) {
     printer.clear();
-    cli::note(text);
+    program::note(text);
   };
   const auto start = [&](const CellRun& run, const auto& on_progress) {
     return run_child(words_of(run, requested.threads), run.log, on_progress);
@@ -99,12 +99,12 @@ int run_ablate(const Options& options) {
                             .on_begin = [&](size_t done, double fraction) { printer.begin(done, 0, fraction); },
                             .on_progress = [&](size_t done, double fraction) { printer.update(done, 0, fraction); },
                             .on_note = say,
-                            .is_stopped = [] { return cli::interrupted() != 0; }};
+                            .is_stopped = [] { return program::interrupted() != 0; }};
   const AblationSettings settings{
       .output = requested.output_dir, .results = requested.results, .tables_only = requested.tables_only};
   if (run_ablation(plan, settings, hooks)) return 0;
   say("stopped; the same command goes on with what is in " + requested.output_dir);
-  return cli::interrupted();
+  return program::interrupted();
 }
 
 }  // namespace deberta::train

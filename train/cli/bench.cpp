@@ -42,22 +42,23 @@ class TrainingBench {
  public:
   TrainingBench(const BenchVerb& options, size_t threads)
       : options_(options),
-        precision_(cli::precision_of(options.dtype)),
+        precision_(program::precision_of(options.dtype)),
         workplace_({.threads = threads, .kernels = options.kernels, .precision = precision_}),
-        machine_(cli::measure_machine(workplace_.compute.kernels, workplace_.pool)),
-        timer_(cli::model_path(options.model.name), workplace_) {}
+        machine_(measure::measure_machine(workplace_.compute.kernels, workplace_.pool)),
+        timer_(program::model_path(options.model.name), workplace_) {}
 
   JsonObject machine_figure() const {
-    return cli::machine_figure(machine_, workplace_.compute.kernels, options_.kernels, precision_);
+    return measure::machine_figure(machine_, workplace_.compute.kernels, options_.kernels, precision_);
   }
 
   // `what` and `seq`: as bench/peers.py names them.
-  JsonObject figure(const std::vector<int32_t>& lengths, const cli::PeerFigures& peers) {
+  JsonObject figure(const std::vector<int32_t>& lengths, const measure::PeerFigures& peers) {
     std::vector<StepSeconds> steps;
     std::vector<double> limits;
     const std::function<void()> work = [&] { steps.push_back(timer_.step(lengths)); };
-    cli::measure(options_.min_time, kLeastRuns, {&work, 1}, [&](size_t, double seconds) {
-      const cli::Machine now = cli::at_this_moment(machine_, workplace_.compute.kernels, workplace_.pool, precision_);
+    measure::measure(options_.min_time, kLeastRuns, {&work, 1}, [&](size_t, double seconds) {
+      const measure::Machine now =
+          measure::at_this_moment(machine_, workplace_.compute.kernels, workplace_.pool, precision_);
       limits.push_back(limit_seconds(now, lengths) / seconds);
     });
     const StepSeconds& best = *std::ranges::min_element(steps, {}, &StepSeconds::all);
@@ -65,22 +66,22 @@ class TrainingBench {
     JsonObject figure = begin_figure("train", lengths);
     std::vector<double> seconds;
     for (const StepSeconds& step : steps) seconds.push_back(step.all());
-    figure.emplace_back("s", cli::rounded(best.all(), 1e4));
-    figure.emplace_back("s_median", cli::rounded(median(seconds), 1e4));
-    figure.emplace_back("forward_s", cli::rounded(best.forward, 1e4));
-    figure.emplace_back("backward_s", cli::rounded(best.backward, 1e4));
-    figure.emplace_back("update_s", cli::rounded(best.update, 1e4));
+    figure.emplace_back("s", measure::rounded(best.all(), 1e4));
+    figure.emplace_back("s_median", measure::rounded(median(seconds), 1e4));
+    figure.emplace_back("forward_s", measure::rounded(best.forward, 1e4));
+    figure.emplace_back("backward_s", measure::rounded(best.backward, 1e4));
+    figure.emplace_back("update_s", measure::rounded(best.update, 1e4));
     figure.emplace_back("runs", static_cast<uint64_t>(steps.size()));
     figure.emplace_back("tokens_per_s", std::round(tokens / best.all()));
-    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", cli::rounded(median(limits), 1000));
-    figure.emplace_back("peak_mb", cli::peak_memory_mb());
+    if (machine_.peak(precision_) > 0) figure.emplace_back("of_limit", measure::rounded(median(limits), 1000));
+    figure.emplace_back("peak_mb", measure::peak_memory_mb());
     JsonObject ratios = peers.ratios("train", lengths.front(), tokens / best.all());
     if (!ratios.empty()) figure.emplace_back("times_as_fast_as", std::move(ratios));
     return figure;
   }
 
   // Reports one step's thread time divided by threads; what is not an operation of the kernels is "other".
-  void operations(const std::vector<int32_t>& lengths, cli::FigureReport& report) {
+  void operations(const std::vector<int32_t>& lengths, measure::FigureReport& report) {
     start_profile();
     double whole = 0;
     for (size_t n = 0; n < kLeastRuns; ++n) whole += timer_.step(lengths).all();
@@ -104,9 +105,9 @@ class TrainingBench {
     for (const int32_t length : lengths) tokens += static_cast<uint64_t>(length);
     return tokens;
   }
-  static double median(std::vector<double> values) { return cli::Durations(std::move(values)).percentile(50); }
+  static double median(std::vector<double> values) { return measure::Durations(std::move(values)).percentile(50); }
 
-  double limit_seconds(const cli::Machine& machine, const std::vector<int32_t>& lengths) const {
+  double limit_seconds(const measure::Machine& machine, const std::vector<int32_t>& lengths) const {
     const StepWork work = work_of(timer_.config(), lengths);
     const double peak = machine.peak(precision_);
     if (peak == 0) return 0;
@@ -125,8 +126,8 @@ class TrainingBench {
   }
 
   static void add_share(JsonObject& figure, double seconds, double whole) {
-    figure.emplace_back("ms", cli::rounded(seconds * 1e3 / kLeastRuns, 1000));
-    figure.emplace_back("share", cli::rounded(seconds / whole, 1000));
+    figure.emplace_back("ms", measure::rounded(seconds * 1e3 / kLeastRuns, 1000));
+    figure.emplace_back("share", measure::rounded(seconds / whole, 1000));
   }
 
   JsonObject operation_figure(const ProfileEntry& entry, const std::vector<int32_t>& lengths, double seconds,
@@ -147,26 +148,26 @@ class TrainingBench {
     if (key.operation == Operation::kAttentionBackward) flop = attention * (kTrainingPasses - 1) / kTrainingPasses;
     const double peak = machine_.peak(key.precision);
     if (flop == 0 || peak == 0) return figure;
-    figure.emplace_back("gflops", cli::rounded(flop / seconds / 1e9, 10));
-    figure.emplace_back("of_peak", cli::rounded(flop / seconds / peak, 1000));
+    figure.emplace_back("gflops", measure::rounded(flop / seconds / 1e9, 10));
+    figure.emplace_back("of_peak", measure::rounded(flop / seconds / peak, 1000));
     return figure;
   }
 
   const BenchVerb& options_;
   Precision precision_;
   Workplace workplace_;
-  cli::Machine machine_;
+  measure::Machine machine_;
   StepTimer timer_;
 };
 
 // Each load is a pack of sequences.
 std::vector<std::vector<int32_t>> loads_of(const BenchVerb& options) {
   std::vector<std::vector<int32_t>> loads;
-  for (const int32_t batch : cli::numbers("--batch", options.batch, 1 << 16)) {
-    for (const int32_t length : cli::numbers("--lengths", options.lengths, 1 << 20))
+  for (const int32_t batch : measure::numbers("--batch", options.batch, 1 << 16)) {
+    for (const int32_t length : measure::numbers("--lengths", options.lengths, 1 << 20))
       loads.emplace_back(static_cast<size_t>(batch), length);
   }
-  if (!options.lengths_file.empty()) loads.push_back(cli::load_lengths(options.lengths_file));
+  if (!options.lengths_file.empty()) loads.push_back(measure::load_lengths(options.lengths_file));
   return loads;
 }
 
@@ -177,15 +178,16 @@ int run_bench(const Options& all) {
   if (options.dtype == DtypeChoice::kInt8)
     throw Error(ErrorCode::kUsage, "--dtype", "expected fp32 or bf16, got int8; a training step has no int8");
   const std::vector<std::vector<int32_t>> loads = loads_of(options);
-  const cli::PeerFigures peers = options.baseline.empty() ? cli::PeerFigures() : cli::PeerFigures(options.baseline);
-  cli::FigureReport machines(options.output,
-                             {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "read_gb_per_s"});
-  cli::FigureReport figures(options.output,
-                            {"dtype", "threads", "batch", "seq", "tokens", "s", "s_median", "forward_s", "backward_s",
-                             "update_s", "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
-  cli::FigureReport operations(options.output,
-                               {"batch", "seq", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
-  for (const size_t threads : cli::thread_counts(options.threads)) {
+  const measure::PeerFigures peers =
+      options.baseline.empty() ? measure::PeerFigures() : measure::PeerFigures(options.baseline);
+  measure::FigureReport machines(options.output,
+                                 {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16", "read_gb_per_s"});
+  measure::FigureReport figures(
+      options.output, {"dtype", "threads", "batch", "seq", "tokens", "s", "s_median", "forward_s", "backward_s",
+                       "update_s", "tokens_per_s", "of_limit", "peak_mb", "times_as_fast_as"});
+  measure::FigureReport operations(options.output,
+                                   {"batch", "seq", "operation", "shape", "calls", "ms", "share", "gflops", "of_peak"});
+  for (const size_t threads : measure::thread_counts(options.threads)) {
     TrainingBench bench(options, threads);
     machines.add(bench.machine_figure());
     for (const std::vector<int32_t>& lengths : loads) {
@@ -193,7 +195,7 @@ int run_bench(const Options& all) {
       if (options.operations) bench.operations(lengths, operations);
     }
   }
-  cli::FigureReport::print({&machines, &figures, &operations});
+  measure::FigureReport::print({&machines, &figures, &operations});
   return 0;
 }
 

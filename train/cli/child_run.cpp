@@ -71,7 +71,7 @@ void listen(int heard, pid_t child, Listener& listener) {
   char part[4096];
   bool is_signalled = false;
   while (true) {
-    if (cli::interrupted() != 0 && !is_signalled) {
+    if (program::interrupted() != 0 && !is_signalled) {
       ::kill(child, SIGTERM);
       is_signalled = true;
     }

@@ -90,8 +90,8 @@ ExampleInput input_of(const FinetuneVerb& options, const std::vector<std::string
 // Those of `deberta eval` with a model in this folder and no other options.
 EncodingRules evaluation_rules(const TaskRow& task, const std::string& model_folder) {
   EvalVerb eval(Options("eval"));
-  cli::follow_folder_limits(eval.encoding, model_folder);
-  EncodingRules rules = cli::encoding_rules(eval.encoding);
+  program::follow_folder_limits(eval.encoding, model_folder);
+  EncodingRules rules = program::encoding_rules(eval.encoding);
   if (task.kind == TaskKind::kQuestion && !eval.encoding.max_tokens.value) rules.encode.max_tokens = kSquadWindowTokens;
   if (task.kind == TaskKind::kTokens && eval.encoding.truncate->value == TruncateChoice::kAuto)
     rules.long_text = LongText::kWindow;
@@ -191,7 +191,7 @@ void set_windows(const FinetuneVerb& options, TaskFiles& files) {
     throw Error(ErrorCode::kUsage, "--stride",
                 loss == TaskLoss::kMention ? "expected none: windows of this task share half of their tokens"
                                            : "expected --truncate window as well");
-  training.stride = cli::stride_of(options.stride, training.max_tokens);
+  training.stride = program::stride_of(options.stride, training.max_tokens);
   training.reads_windows = has_windows && !has_own;
   const size_t room = training.max_tokens - kSpecialTokens;
   if (training.reads_windows && training.stride >= room)
@@ -253,7 +253,7 @@ FinetuneSettings settings_of(const Options& requested, const FinetuneVerb& optio
   TaskStart& start = settings.start;
   files.task = &task_of(options);
   check_field_names(*files.task, options.input_field, options.label_field);
-  start.model_folder = cli::model_path(options.model);
+  start.model_folder = program::model_path(options.model);
   start.model_name = options.model;
   start.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
@@ -308,7 +308,7 @@ std::string describe(const TaskBatch& batch, size_t sequence, const Tokenizer& t
 int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Reporter& reporter) {
   const std::optional<FinetuneDryRun> dry = dry_run(settings, hooks);
   reporter.end_phase();
-  if (!dry) return cli::interrupted();
+  if (!dry) return program::interrupted();
   const TaskSamples& samples = dry->samples;
   std::string text = "parameters\t" + std::to_string(dry->parameters) + "\nexamples\t" +
                      std::to_string(samples.examples) + "\nwithout a label\t" + std::to_string(samples.unlabelled) +
@@ -331,21 +331,21 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
   const TaskBatch& first = dry->batches.front();
   for (size_t b = 0; b < std::min(kShown, first.input.sequences()); ++b)
     text += "sequence\t" + tsv_cell(describe(first, b, tokenizer)) + "\n";
-  cli::print(text);
+  program::print(text);
   return 0;
 }
 
 void tell_folds(const std::string& folder, size_t folds) {
   const size_t left = join_folds(folder, folds);
-  cli::note(left > 0
-                ? "folds finished in " + folder + ": " + std::to_string(folds - left) + " of " + std::to_string(folds)
-                : "all folds are finished: their means are in " + folder + "/all_results.json");
+  program::note(left > 0 ? "folds finished in " + folder + ": " + std::to_string(folds - left) + " of " +
+                               std::to_string(folds)
+                         : "all folds are finished: their means are in " + folder + "/all_results.json");
 }
 
 }  // namespace
 
 int run_finetune(const Options& options) {
-  cli::watch_signal(SIGUSR1);
+  program::watch_signal(SIGUSR1);
   const FinetuneVerb requested(options);
   FinetuneSettings settings = settings_of(options, requested);
   Reporter reporter(requested.run.progress, {"examples"});
@@ -355,7 +355,7 @@ int run_finetune(const Options& options) {
   if (requested.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
   if (!choose_accumulation(requested.run, settings.run, settings.accumulation, hooks,
                            [&] { return find_accumulation(settings, hooks); })) {
-    return cli::interrupted();
+    return program::interrupted();
   }
   const std::optional<Fold> fold = fold_of(requested);
   if (fold) {
@@ -366,7 +366,7 @@ int run_finetune(const Options& options) {
   const RunResult result = finetune(settings, hooks);
   reporter.end_phase();
   report(settings.run, result);
-  if (!result.is_finished) return cli::interrupted();
+  if (!result.is_finished) return program::interrupted();
   if (fold) tell_folds(requested.run.output_dir, fold->of);
   return 0;
 }

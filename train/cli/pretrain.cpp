@@ -130,20 +130,20 @@ BatchSettings batches_of(const PretrainVerb& options) {
 
 // A folder with the files of a generator alone is no model to other verbs.
 std::string model_or_generator_path(const std::string& name) {
-  const std::string root = cli::model_root(name);
-  return has_generator_alone(root) ? root : cli::model_path(name);
+  const std::string root = program::model_root(name);
+  return has_generator_alone(root) ? root : program::model_path(name);
 }
 
 void set_model(const PretrainVerb& options, ModelStart& start) {
   const bool is_pair = options.objective == ObjectiveChoice::kRtd;  // which begins with a discriminator
   if (!options.model.empty())
-    start.model_folder = is_pair ? cli::model_path(options.model) : model_or_generator_path(options.model);
+    start.model_folder = is_pair ? program::model_path(options.model) : model_or_generator_path(options.model);
   if (options.tokenizer_name.empty() && options.model.empty()) {
     throw Error(ErrorCode::kUsage, "--tokenizer-name",
                 "expected a folder with a tokenizer, or a model to begin with (-m); `train-tokenizer` makes one");
   }
   start.tokenizer_folder =
-      options.tokenizer_name.empty() ? start.model_folder : cli::tokenizer_path(options.tokenizer_name);
+      options.tokenizer_name.empty() ? start.model_folder : program::tokenizer_path(options.tokenizer_name);
   start.added_tokens = added_tokens(options.add_tokens);
   start.has_new_embeddings = options.new_embeddings;
   if (options.new_embeddings && options.model.empty())
@@ -241,7 +241,7 @@ std::string describe_masks(const BatchDescription& first, const MaskOptions& req
 int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Reporter& reporter) {
   const std::optional<DryRun> dry = dry_run(settings, hooks);
   reporter.end_phase();
-  if (!dry) return cli::interrupted();
+  if (!dry) return program::interrupted();
   const Tokenizer tokenizer = settings.start.tokenizer().load();
   constexpr size_t kShown = 3;
   const bool is_causal = settings.start.objective == Objective::kCausal;
@@ -255,14 +255,14 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
   if (!is_causal) text += describe_masks(first, dry->masks);
   for (const std::string& note : dry->notes) text += "note\t" + note + "\n";
   for (const DescribedSequence& sequence : first.first) text += "sequence\t" + tsv_cell(describe(sequence)) + "\n";
-  cli::print(text);
+  program::print(text);
   return 0;
 }
 
 }  // namespace
 
 int run_pretrain(const Options& options) {
-  cli::watch_signal(SIGUSR1);
+  program::watch_signal(SIGUSR1);
   const PretrainVerb requested(options);
   PretrainSettings settings = settings_of(requested);
   describe_run(options, settings.workplace, settings.run);
@@ -273,14 +273,14 @@ int run_pretrain(const Options& options) {
   if (requested.run.find_lr) return show_rates(search_rates(settings, hooks), reporter);
   if (!choose_accumulation(requested.run, settings.run, settings.batches.accumulation, hooks,
                            [&] { return find_accumulation(settings, hooks); })) {
-    return cli::interrupted();
+    return program::interrupted();
   }
   const RunResult result = pretrain(settings, hooks);
   reporter.end_phase();
   const bool is_pair = settings.start.objective == Objective::kReplaced;
   report(settings.run, result,
          is_pair ? "the models generator (for fill) and discriminator (for detect) are" : "the model is");
-  return result.is_finished ? 0 : cli::interrupted();
+  return result.is_finished ? 0 : program::interrupted();
 }
 
 }  // namespace deberta::train

@@ -55,28 +55,28 @@ int run_replay(const Options& options) {
     throw Error(ErrorCode::kUsage, "--teacher", "expected --task-loss, whose answers are compared");
   if (!teacher.empty() && requested.adversarial.adversarial != AdversarialChoice::kNone)
     throw Error(ErrorCode::kUsage, "--teacher", "expected this or --adversarial, got both");
-  const ReplaySettings settings{
-      .model_folder = cli::model_path(requested.model),
-      .batches = requested.batches,
-      .output = requested.output,
-      .objective = objective_of(requested.objective),
-      .pair = pair_options(replaced),
-      .discriminator_rate = replaced.discriminator_rate.value,
-      .generator_folder = generator.empty() ? "" : cli::model_path(generator),
-      .task = task_loss_of(requested.task_loss),
-      .adversarial = adversarial_options(requested.adversarial),
-      .teacher_folder = teacher,
-      .distillation = {requested.teacher.weight.value, requested.teacher.temperature.value},
-      .decoder_passes = requested.decoder_passes.value,
-      .optimizer = {.adam = adam_options(optimizer)},
-      .learning_rate = *optimizer.learning_rate.value,
-      .max_norm = optimizer.max_grad_norm,
-      .workplace = {
-          .threads = requested.threads, .kernels = requested.kernels, .precision = cli::precision_of(requested.dtype)}};
-  const RunHooks hooks{.stop = [] { return cli::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
+  const ReplaySettings settings{.model_folder = program::model_path(requested.model),
+                                .batches = requested.batches,
+                                .output = requested.output,
+                                .objective = objective_of(requested.objective),
+                                .pair = pair_options(replaced),
+                                .discriminator_rate = replaced.discriminator_rate.value,
+                                .generator_folder = generator.empty() ? "" : program::model_path(generator),
+                                .task = task_loss_of(requested.task_loss),
+                                .adversarial = adversarial_options(requested.adversarial),
+                                .teacher_folder = teacher,
+                                .distillation = {requested.teacher.weight.value, requested.teacher.temperature.value},
+                                .decoder_passes = requested.decoder_passes.value,
+                                .optimizer = {.adam = adam_options(optimizer)},
+                                .learning_rate = *optimizer.learning_rate.value,
+                                .max_norm = optimizer.max_grad_norm,
+                                .workplace = {.threads = requested.threads,
+                                              .kernels = requested.kernels,
+                                              .precision = program::precision_of(requested.dtype)}};
+  const RunHooks hooks{.stop = [] { return program::interrupted() != 0 ? StopRequest::kStop : StopRequest::kNone; }};
   const int64_t steps = replay(settings, hooks);
-  if (cli::interrupted() != 0) return cli::interrupted();
-  cli::note(std::to_string(steps) + " steps: losses, gradients and weights are in " + requested.output);
+  if (program::interrupted() != 0) return program::interrupted();
+  program::note(std::to_string(steps) + " steps: losses, gradients and weights are in " + requested.output);
   return 0;
 }
 

@@ -13,10 +13,10 @@ int run_report(const Options& options) {
   if (requested.arguments.empty()) throw Error(ErrorCode::kUsage, "report", "expected the folder of a run, got none");
   const std::string& folder = requested.arguments.front();
   const WrittenReports written = rebuild_reports(folder);
-  for (const std::string& text : written.notes) cli::note(text);
+  for (const std::string& text : written.notes) program::note(text);
   std::string names;
   for (const std::string& name : written.files) names += (names.empty() ? "" : ", ") + name;
-  cli::note(folder + ": " + names);
+  program::note(folder + ": " + names);
   return 0;
 }
 

@@ -175,7 +175,7 @@ WorkplaceSettings workplace_settings(const RunOptions& options, const std::strin
   return {.threads = options.threads,
           .kernels = options.kernels,
           .precision = options.dtype == DtypeChoice::kAuto ? automatic_precision(options, folder)
-                                                           : cli::precision_of(options.dtype),
+                                                           : program::precision_of(options.dtype),
           .recomputes_layers = options.gradient_checkpointing};
 }
 

@@ -18,8 +18,8 @@ std::string describe(const Metrics& metrics) {
 }
 
 StopRequest stop_request() {
-  if (cli::interrupted() != 0) return StopRequest::kStop;
-  return cli::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
+  if (program::interrupted() != 0) return StopRequest::kStop;
+  return program::take_watched_signal(SIGUSR1) ? StopRequest::kSave : StopRequest::kNone;
 }
 
 // Less than a tenth of what there is to learn. Runs too short to tell are not reported.
@@ -61,7 +61,7 @@ void Reporter::progress(const RunProgress& now) {
 
 void Reporter::say(const std::string& text) {
   if (printer_) printer_->clear();
-  cli::note(text);
+  program::note(text);
 }
 
 void Reporter::end_phase() {
@@ -82,14 +82,14 @@ RunHooks hooks_of(Reporter& reporter) {
 
 int show_rates(const std::optional<RateSearch>& search, Reporter& reporter) {
   reporter.end_phase();
-  if (!search) return cli::interrupted();
+  if (!search) return program::interrupted();
   const auto rate = [](const std::optional<double>& value) { return value ? short_number(*value) : "none"; };
   std::string text = "steepest fall\t" + rate(search->steepest) + "\nlowest loss\t" + rate(search->lowest) +
                      "\nrate\tloss\tsmoothed\n";
   for (const RateSearch::Tried& tried : search->tried) {
     text += short_number(tried.rate) + "\t" + short_number(tried.loss) + "\t" + short_number(tried.smoothed) + "\n";
   }
-  cli::print(text);
+  program::print(text);
   return 0;
 }
 
@@ -102,13 +102,13 @@ void report(const RunSettings& settings, const RunResult& result, const std::str
     text += "; the best model is that of step " + std::to_string(result.best_step);
   if (!result.evaluation.empty()) text += "; " + describe(result.evaluation);
   if (result.is_degraded) text += "; the newest checkpoint was damaged, an older one was taken";
-  cli::note(text);
+  program::note(text);
   if (result.is_finished) {
-    cli::note(what + " in " + settings.output);
-    if (result.is_out_of_time) cli::note("the same command goes on from the last checkpoint there");
-    if (hardly_learned(result)) cli::note(describe_loss(result));
+    program::note(what + " in " + settings.output);
+    if (result.is_out_of_time) program::note("the same command goes on from the last checkpoint there");
+    if (hardly_learned(result)) program::note(describe_loss(result));
   } else {
-    cli::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
+    program::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
   }
 }
 

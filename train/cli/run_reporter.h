@@ -34,7 +34,7 @@ class Reporter {
  private:
   ShowProgress show_;
   ReadingUnit reading_;
-  std::optional<cli::ProgressPrinter> printer_;
+  std::optional<program::ProgressPrinter> printer_;
   std::optional<Phase> phase_;
 };
 

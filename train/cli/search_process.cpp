@@ -23,7 +23,7 @@ constexpr int64_t kFailed = -2;
   try {
     const std::optional<size_t> accumulation = find();
     number = accumulation ? static_cast<int64_t>(*accumulation) : kStopped;
-  } catch (const cli::Interrupted&) {
+  } catch (const program::Interrupted&) {
     number = kStopped;
   } catch (const std::exception&) {
   }
@@ -36,7 +36,7 @@ std::optional<int64_t> read_answer(int answers, pid_t child) {
   int64_t answer = 0;
   ssize_t count = 0;
   while ((count = ::read(answers, &answer, sizeof answer)) < 0 && errno == EINTR) {
-    if (cli::interrupted() != 0) ::kill(child, SIGTERM);
+    if (program::interrupted() != 0) ::kill(child, SIGTERM);
   }
   return count == sizeof answer ? std::optional(answer) : std::nullopt;
 }
@@ -48,7 +48,7 @@ std::optional<size_t> find_in_child(const Find& find) {
   const std::optional<int64_t> reply = read_answer(child.heard, child.id);
   ::close(child.heard);
   await_child(child.id);
-  if (cli::interrupted() != 0) return std::nullopt;
+  if (program::interrupted() != 0) return std::nullopt;
   if (!reply) {
     throw Error(ErrorCode::kOutOfMemory, "batch size",
                 "expected room for the step that was tried, but its process was ended from outside");

@@ -10,7 +10,7 @@ namespace deberta::train {
 
 // Empty: there is no teacher. Throws kUsage for options about one that is not there.
 inline std::string teacher_folder(const TeacherSettings& requested) {
-  if (!requested.folder.empty()) return cli::model_path(requested.folder);
+  if (!requested.folder.empty()) return program::model_path(requested.folder);
   for (const Setting<double>* setting : {&requested.weight, &requested.temperature}) {
     if (!setting->is_free())
       throw Error(ErrorCode::kUsage, "--" + std::string(setting->row->name), "expected --teacher as well");

@@ -3,5 +3,5 @@
 #include "program/program.h"
 
 int main(int argc, char** argv) {
-  return deberta::cli::run_program(argc, argv, deberta::cli::run_verb);
+  return deberta::program::run_program(argc, argv, deberta::cli::run_verb);
 }

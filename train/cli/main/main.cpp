@@ -18,5 +18,5 @@ void keep_freed_memory() {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
-  return deberta::cli::run_program(argc, argv, deberta::train::run_verb);
+  return program::run_program(argc, argv, deberta::train::run_verb);
 }
