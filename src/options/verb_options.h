@@ -36,7 +36,7 @@ struct ModelSettings : WeightSettings {
   std::optional<TokenizerKind> tokenizer = option_if_any("tokenizer");
 };
 
-// How a text becomes what the model reads.
+// How a text becomes the sequences that the model reads.
 struct EncodingSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
@@ -48,7 +48,7 @@ struct EncodingSettings : OptionGroup {
   std::optional<size_t> batch_tokens = option_if_any("batch-tokens");
 };
 
-// What becomes of the windows of a text, and which classes are no finding.
+// How the windows of a text are scored, and which classes are benign.
 struct WindowSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   WindowScores scores = option("window-scores");
@@ -235,7 +235,7 @@ struct EvalVerb : AnyVerb {
   OutputSettings output{options()};
   ShowProgress progress = option("progress");
   std::string task = option("task");
-  std::vector<std::string> input = option("input");  // files, in addition to those among the arguments
+  std::vector<std::string> input = option("input");  // files, besides those among the arguments
   std::string input_format = option("input-format");
   std::vector<std::string> input_field = option("input-field");
   std::vector<std::string> label_field = option("label-field");
@@ -343,7 +343,7 @@ struct InfoVerb : AnyVerb {
 struct OptimizerSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   OptimizerChoice optimizer = option("optimizer");
-  Setting<std::optional<double>> learning_rate = option("learning-rate");  // none: auto, of `finetune`
+  Setting<std::optional<double>> learning_rate = option("learning-rate");  // none: auto, which `finetune` has
   double weight_decay = option("weight-decay");
   double adam_beta1 = option("adam-beta1");
   double adam_beta2 = option("adam-beta2");
@@ -351,7 +351,7 @@ struct OptimizerSettings : OptionGroup {
   double max_grad_norm = option("max-grad-norm");
 };
 
-// What `pretrain` and `replay` know of replaced-token detection.
+// The settings of replaced-token detection that `pretrain` and `replay` share.
 struct ReplacedTokenOptions : OptionGroup {
   using OptionGroup::OptionGroup;
   Setting<RtdModeChoice> mode = option("rtd-mode");
@@ -361,7 +361,7 @@ struct ReplacedTokenOptions : OptionGroup {
   Setting<std::string> generator_model = option("generator-model");
 };
 
-// What every run of training has.
+// The options of every training run.
 struct RunOptions : OptionGroup {
   using OptionGroup::OptionGroup;
   std::string lr_scheduler_type = option("lr-scheduler-type");
@@ -387,7 +387,7 @@ struct RunOptions : OptionGroup {
   std::string kernels = option("kernels");
   size_t threads = option("threads");
   ShowProgress progress = option("progress");
-  // For the model card alone: what a hub asks of a model.
+  // For the model card alone: what a hub wants to know about a model.
   std::string card_base_model = option("card-base-model");
   std::string card_license = option("card-license");
   std::vector<std::string> card_language = option("card-language");
@@ -411,7 +411,7 @@ struct PretrainVerb : AnyVerb {
   BoundaryChoice document_boundary = option("document-boundary");
   std::vector<std::string> source_weights = option("source-weights");
   double source_exponent = option("source-exponent");
-  // What is learned, and how.
+  // The objective, and how it is trained.
   ObjectiveChoice objective = option("objective");
   ReplacedTokenOptions replaced_tokens{options()};
   Setting<GeneratorInitChoice> generator_init = option("generator-init");
@@ -480,7 +480,7 @@ struct FinetuneVerb : AnyVerb {
   Setting<std::optional<size_t>> max_tokens = option("max-tokens");  // none: auto
   Setting<TruncateChoice> truncate = option("truncate");
   Setting<size_t> stride = option("stride");
-  // How it is learned.
+  // The training.
   std::string recipe = option("recipe");
   Setting<size_t> batch_size = option("batch-size");
   size_t gradient_accumulation_steps = option("gradient-accumulation-steps");

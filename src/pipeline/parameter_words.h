@@ -1,5 +1,5 @@
-// What the words of parameters mean, in the library's types: the words of a type are those of the rows that have it
-// (parameters.h). The word auto is none of them: it leaves a value to the model.
+// The meanings of the words of parameters, in the library's types. The words of a type are those of its rows in
+// parameters.h, but for auto, which leaves a value to the model.
 #pragma once
 #include <array>
 #include <cstddef>

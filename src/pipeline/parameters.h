@@ -12,13 +12,13 @@ namespace deberta {
 enum class ParameterType { kFlag, kInteger, kNumber, kWord, kText, kTexts };
 
 struct Parameter {
-  std::string_view name;   // of the argument, as the library's errors have it
-  std::string_view tasks;  // that take it, by the verbs of the program, separated by spaces
+  std::string_view name;   // of the argument in the library's errors
+  std::string_view tasks;  // the tasks that take it, as the program's verbs, separated by spaces
   ParameterType type;
-  std::string_view default_value;  // as it would be typed; "" for none, and for a flag that is off
-  // "1..64" for numbers, "a|b" for words, a placeholder for texts; the word auto: as the model decides.
+  std::string_view default_value;  // as it is typed; "": none, or a flag that is off
+  // "1..64" for numbers, "a|b" for words, a placeholder for texts; the word auto leaves it to the model.
   std::string_view range;
-  // What it means; {name} stands for another parameter of the task, by the name that the front end gives it.
+  // Its meaning; {name} stands for another parameter of the task, by its name in the front end.
   std::string_view text;
 };
 
@@ -26,21 +26,21 @@ namespace parameter_rows {
 using enum ParameterType;
 
 inline constexpr Parameter kParameters[] = {
-    // Which part of a long text is read.
+    // Long texts.
     {"max_tokens", "classify nli zero-shot ner choose rerank fill score embed detect analyze tokenize convert",
      kInteger, "512", "3..1048576",
-     "maximum input length in tokens, special tokens included; without it a length that the model's folder says "
-     "(model_max_length, up to 32768) takes its place"},
+     "maximum input length in tokens, special tokens included; unless it is given, the length in the model's folder "
+     "(model_max_length, up to 32768) replaces the default"},
     {"max_tokens", "qa", kInteger, "384", "8..1048576",
      "maximum window length in tokens: question, part of the context, special tokens"},
     {"max_second_tokens", "rerank", kInteger, "", "1..2147483647",
-     "tokens of a document that are read; the rest is cut"},
+     "maximum number of tokens read from a document; the rest is cut"},
     {"truncate", "nli zero-shot choose rerank fill score embed detect analyze", kWord, "right", "right|left|error",
      "what to do with a longer input: cut its end (right) or its beginning (left), or report the row as bad"},
     {"truncate", "classify", kWord, "right", "right|left|window|error",
      "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping windows "
-     "and average their logits (of a pair those of the longer text, beside the whole of the other), or report the row "
-     "as bad"},
+     "and average their logits (of a pair, windows of the longer text, each with the whole shorter one), or report the "
+     "row as bad"},
     {"truncate", "ner", kWord, "window", "window|right|left|error",
      "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning (left), "
      "or report the row as bad"},
@@ -51,21 +51,21 @@ inline constexpr Parameter kParameters[] = {
     {"top_k", "classify", kInteger, "0", "0..100000",
      "number of labels per text; 0: the best one, or all of a multi-label or regression model"},
     {"function", "classify", kWord, "auto", "auto|softmax|sigmoid|none",
-     "how logits become scores; auto: as the model's problem_type says; none: the scores are the logits"},
+     "how logits become scores; auto: by the model's problem_type; none: the scores are the logits"},
     {"function", "nli", kWord, "auto", "auto|softmax|none",
      "how logits become scores; auto: softmax; none: the scores are the logits"},
     {"function", "rerank", kWord, "auto", "auto|sigmoid|none",
-     "how a logit becomes a score; auto: sigmoid, unless the model's configuration says otherwise; none: the scores "
-     "are the logits"},
+     "how a logit becomes a score; auto: sigmoid, unless the model's configuration sets another; none: the scores are "
+     "the logits"},
     {"window_scores", "classify", kWord, "mean", "mean|max|each",
-     "the scores of a text that is read in windows; mean: those of the mean of their logits; max: those of the window "
-     "in which a class other than the benign ones scores highest; each: those of each window, with its place"},
+     "how a text that is read in windows is scored; mean: by the mean of the windows' logits; max: by the window in "
+     "which a class that is not benign scores highest; each: each window by itself, with its offsets"},
     {"benign_labels", "classify", kTexts, "", "LABEL",
-     "the classes that are no findings, for {window_scores} max; by default those that are named benign, safe, clean, "
-     "ham or legit"},
+     "the benign classes, for {window_scores} max; default: those named benign, safe, clean, ham or legit"},
     {"label_map", "nli zero-shot", kTexts, "", "NAMES",
-     "what the model's classes mean, in order, if their names do not say it: contradiction,neutral,entailment; none: "
-     "a class that is none of these, which keeps its share of the scores and its name"},
+     "the meanings of the model's classes, in order, if their names do not show them: "
+     "contradiction,neutral,entailment; none: a class that is none of these; it keeps its share of the scores and its "
+     "name"},
     {"labels", "zero-shot", kTexts, "", "NAMES", "candidate labels"},
     {"hypothesis_template", "zero-shot", kText, "This example is {}.", "TEXT",
      "hypothesis for a label; {} is replaced by the label"},
@@ -75,7 +75,7 @@ inline constexpr Parameter kParameters[] = {
     {"aggregation", "ner", kWord, "auto", "auto|none|simple|first|average|max",
      "how to group pieces into entities; none: no grouping; simple: runs of pieces, which may begin or end inside a "
      "word; first, average, max: whole words, labelled by their first piece, the mean of their pieces or the highest "
-     "score; auto: as the model's config.json says, else first"},
+     "score; auto: as set in the model's config.json, else first"},
     {"ignore_labels", "ner", kTexts, "O", "NAMES", "labels to leave out"},
     // Questions and choices.
     {"top_k", "qa", kInteger, "1", "1..1000", "number of answers per question"},
@@ -99,18 +99,18 @@ inline constexpr Parameter kParameters[] = {
     {"tokens", "score", kFlag, "", "", "include the log-probability of each token"},
     // Vectors.
     {"pooling", "embed", kWord, "auto", "auto|cls|mean|max|none",
-     "how to pool token vectors; auto: as the model's sentence-transformers modules.json says (Dense and Normalize "
+     "how to pool token vectors; auto: by the model's modules.json of sentence-transformers (Dense and Normalize "
      "included), else the mean; none: one vector per token, [CLS] and [SEP] included"},
     {"normalize", "embed", kFlag, "", "", "scale each vector to length 1"},
     {"layer", "embed", kInteger, "-1", "-1000..1000",
      "layer whose hidden states are used: 0 is the embeddings, -1 the last layer"},
     {"dimensions", "embed", kInteger, "", "1..65536",
-     "how many values of each vector to keep, from the first on; it is normalized after that"},
+     "number of leading values of each vector to keep; the vector is normalized after that"},
     // Replaced tokens.
     {"threshold", "detect", kNumber, "0.5", "0..1", "minimum probability at which a piece counts as replaced"},
-    // Tokens and their places.
+    // Tokens and their offsets.
     {"add_special_tokens", "tokenize", kFlag, "true", "", "add [CLS] and [SEP]"},
-    {"skip_special_tokens", "tokenize", kFlag, "true", "", "leave special tokens out of the text of ids"},
+    {"skip_special_tokens", "tokenize", kFlag, "true", "", "leave special tokens out of the decoded text"},
     {"offsets", "ner qa score detect tokenize", kWord, "chars", "chars|bytes|utf16",
      "unit of offsets: Unicode code points, bytes, or UTF-16 units"},
 };
@@ -136,27 +136,27 @@ constexpr const Parameter* find_parameter(std::string_view task, std::string_vie
   return nullptr;
 }
 
-// The row; a name that the task does not take does not compile.
+// The row; a name that the task does not have fails to compile.
 consteval const Parameter& parameter(std::string_view task, std::string_view name) {
   const Parameter* row = find_parameter(task, name);
   if (row == nullptr) throw "no parameter of that name";
   return *row;
 }
 
-// The text, with `name_of(name)` in the place of each {name}; {} stays.
+// The text with each {name} replaced by `name_of(name)`; {} stays.
 template <class NameOf>
 std::string with_names(std::string_view text, NameOf name_of) {
-  std::string named;
+  std::string result;
   for (size_t open = text.find('{'); open != text.npos; open = text.find('{')) {
     const std::string_view name = text.substr(open + 1, text.find('}', open) - open - 1);
-    named += text.substr(0, open);
-    named += name.empty() ? std::string("{}") : name_of(name);
+    result += text.substr(0, open);
+    result += name.empty() ? std::string("{}") : name_of(name);
     text.remove_prefix(open + name.size() + 2);
   }
-  return named += text;
+  return result += text;
 }
 
-// The words of a range, one after the other: `take` is called with each.
+// Calls `take` with each word of a range, in order.
 template <class Take>
 constexpr void for_each_word(std::string_view range, Take take) {
   while (!range.empty()) {

@@ -20,7 +20,7 @@ HttpResponse json_response(const Json& body) {
 
 namespace {
 
-// The parts of an answer, as many at once as make a piece.
+// The parts of an answer; a piece has as many as fill it.
 class Parts {
  public:
   Parts(std::string begin, size_t count, std::function<void(size_t, std::string&)> write, std::string end)
@@ -99,22 +99,22 @@ void Inputs::add_all(const Json& array, const std::string& pointer) {
 
 size_t Inputs::characters() const {
   size_t bytes = 0;
-  for (const PlacedText& one : texts_) bytes += one.text.size() + (one.pair ? one.pair->size() : 0);
+  for (const PlacedText& text : texts_) bytes += text.text.size() + (text.pair ? text.pair->size() : 0);
   return bytes;
 }
 
 std::vector<TextInput> Inputs::views() const {
   std::vector<TextInput> views;
-  for (const PlacedText& one : texts_) {
-    TextInput& view = views.emplace_back(TextInput{one.text});
-    if (one.pair) view.pair = *one.pair;
+  for (const PlacedText& text : texts_) {
+    TextInput& view = views.emplace_back(TextInput{text.text});
+    if (text.pair) view.pair = *text.pair;
   }
   return views;
 }
 
 std::vector<std::string> Inputs::texts() const {
   std::vector<std::string> texts;
-  for (const PlacedText& one : texts_) texts.push_back(one.text);
+  for (const PlacedText& text : texts_) texts.push_back(text.text);
   return texts;
 }
 
@@ -123,11 +123,11 @@ Places places_of(const ServedModel& model, const EncodingRules& rules, Body& par
 }
 
 Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const PlacedText& first,
-                 const std::vector<std::string>& others, const std::string& pointer) {
+                 const std::vector<std::string>& documents, const std::string& pointer) {
   return {model.pipeline.tokenizer, rules, &parameters, [&, pointer] {
             std::vector<PlacedText> placed;
-            for (size_t i = 0; i < others.size(); ++i)
-              placed.push_back({first.text, first.pointer, others[i], fmt::format("{}/{}", pointer, i)});
+            for (size_t i = 0; i < documents.size(); ++i)
+              placed.push_back({first.text, first.pointer, documents[i], fmt::format("{}/{}", pointer, i)});
             return placed;
           }};
 }
@@ -138,22 +138,22 @@ Answering counted(Answering reply, const Inputs& inputs) {
   return reply;
 }
 
-Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& others) {
-  reply.items = others.size();
+Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& documents) {
+  reply.items = documents.size();
   reply.characters = text.size();
-  for (const std::string& other : others) reply.characters += other.size();
+  for (const std::string& document : documents) reply.characters += document.size();
   return reply;
 }
 
 VectorCut::VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options)
     : normalizes_(normalizes) {
-  const std::optional<int64_t> given = body.whole(field::kDimensions);
-  options.normalizes = normalizes && !given;
-  if (!given) return;
-  dimensions_ = static_cast<size_t>(*given);
+  const std::optional<int64_t> dimensions = body.whole(field::kDimensions);
+  options.normalizes = normalizes && !dimensions;
+  if (!dimensions) return;
+  dimensions_ = static_cast<size_t>(*dimensions);
   const size_t columns = embedding_columns(model.pipeline, options);
   if (*dimensions_ > columns)
-    body.refuse(field::kDimensions.name, fmt::format("expected at most {}, the model's, got {}", columns, *given));
+    body.refuse(field::kDimensions.name, fmt::format("expected at most {}, the model's, got {}", columns, *dimensions));
 }
 
 void VectorCut::apply(std::vector<float>& vector) const {
@@ -203,9 +203,9 @@ Json sequence_json(const SequenceAnswer& answer, std::string_view text, OffsetUn
   const OffsetUnits units(unit, text);
   JsonArray windows;
   for (const WindowAnswer& window : answer.windows) {
-    const Offset place = units.convert(window.chars, window.bytes);
+    const Offset offset = units.convert(window.chars, window.bytes);
     windows.push_back(
-        JsonObject{{"start", int64_t{place.begin}}, {"end", int64_t{place.end}}, {"labels", labels(window.labels)}});
+        JsonObject{{"start", int64_t{offset.begin}}, {"end", int64_t{offset.end}}, {"labels", labels(window.labels)}});
   }
   return windows;
 }

@@ -27,51 +27,51 @@ struct ServedModel {
   std::string path;
   Pipeline pipeline;
   size_t max_input_length = 512;  // tokens
-  size_t max_client_batch = 256;  // texts, pairs, documents, candidates of one request
-  size_t most_tokens = SIZE_MAX;  // of all sequences of a request
-  // Whether texts that are too long are cut where a request does not say; nothing: as the client's family does.
+  size_t max_client_batch = 256;  // texts, pairs, documents or candidates of one request
+  size_t most_tokens = SIZE_MAX;  // in all sequences of a request
+  // Whether texts that are too long are cut where a request does not set it; none: as the client's family does.
   std::optional<bool> cuts = {};
 };
 
-constexpr size_t kReadTokenBytes = 100;  // of a token while its text is read: in its text, its windows and on the way
-constexpr size_t kHeldTokenBytes = 64;   // the same from then on until its answer
-constexpr size_t kMadeSequenceBytes = 200;  // of a sequence that is made when it runs: in the plan, queue and answer
+constexpr size_t kReadTokenBytes = 100;     // memory of a token while its text is read: text, windows, temporary copies
+constexpr size_t kHeldTokenBytes = 64;      // memory of a token after that, until its answer
+constexpr size_t kMadeSequenceBytes = 200;  // memory of a sequence that is made when it runs: plan, queue, answer
 
 struct Answering {
   std::shared_ptr<const SequencePlan> plan;  // null: nothing runs
   std::function<HttpResponse()> respond;
   size_t items = 0;
-  size_t tokens = 0;      // of all sequences, also of those that are made when they run
-  size_t plan_bytes = 0;  // that the plan has until the answer
+  size_t tokens = 0;      // in all sequences, also in those that are made when they run
+  size_t plan_bytes = 0;  // memory of the plan until the answer
   size_t characters = 0;
-  size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, and what they lost
-  size_t answer_bytes = 0;                // that the answer may have, about; 0: less than the request
-  // That what it is made from has until it is written, where it is made in pieces; without it, answer_bytes.
+  size_t cut_inputs = 0, cut_tokens = 0;  // texts that were too long, tokens that they lost
+  size_t answer_bytes = 0;                // about the most that the answer has; 0: less than the request
+  // Memory of what an answer in pieces is made from, until it is written; none: answer_bytes.
   std::optional<size_t> held_bytes = {};
 };
 
 HttpResponse json_response(const Json& body);
 
-// An answer of which `write` adds the i-th of `count` parts: what is long is made while it is read, and never there as
-// a whole. `write` throws nothing.
+// An answer whose i-th of `count` parts `write` appends: a long answer is made while its client reads it, and is never
+// in memory as a whole. `write` throws nothing.
 HttpResponse parts_response(std::string begin, size_t count, std::function<void(size_t i, std::string& out)> write,
                             std::string end);
 
-constexpr size_t kNumberBytes = 13;    // of the text of a number in an answer, with what separates it from the next
-constexpr size_t kEncodedBytes = 32;   // of a token of an encoding
-constexpr size_t kTokenBytes = 120;    // of what an answer says of a token or an entity, beside its text
-constexpr size_t kLabelBytes = 60;     // of a label with its score, beside its name
-constexpr size_t kSequenceBytes = 80;  // of a filled mask, beside the text
-constexpr size_t kScoreBytes = 150;    // of how probable a text is, beside its tokens
+constexpr size_t kNumberBytes = 13;    // text of a number in an answer, with its separator
+constexpr size_t kEncodedBytes = 32;   // memory of a token of an encoding
+constexpr size_t kTokenBytes = 120;    // a token or an entity in an answer, beside its text
+constexpr size_t kLabelBytes = 60;     // a label with its score, beside its name
+constexpr size_t kSequenceBytes = 80;  // a filled mask, beside the text
+constexpr size_t kScoreBytes = 150;    // the probability of a text, beside its tokens
 
-// Vectors of texts, each cut to its rows; they outlive the answering. Throws kNotFinite.
+// The vectors of texts, as rows of `columns` values, while an answer is written from them. Throws kNotFinite.
 class VectorTexts {
  public:
   VectorTexts(std::vector<EmbeddingAnswer> answers, size_t columns);
   size_t texts() const { return answers_.size(); }
   size_t rows() const { return starts_.back(); }
-  // The i-th row of all, behind what separates it from the one before: "[[" and "]]" around the rows of a text are
-  // `open` and `close`.
+  // Appends the i-th row of all texts and what separates it from the row before; `open` and `close`, such as "[[" and
+  // "]]", enclose the rows of a text.
   void add_row(size_t i, std::string_view open, std::string_view close, std::string& out) const;
   const std::vector<float>& vector(size_t text) const { return answers_[text].vectors; }
   size_t tokens(size_t text) const { return answers_[text].tokens; }
@@ -79,7 +79,7 @@ class VectorTexts {
  private:
   std::vector<EmbeddingAnswer> answers_;
   size_t columns_;
-  std::vector<size_t> starts_{0};  // of each text's rows
+  std::vector<size_t> starts_{0};  // first row of each text, then the number of all rows
 };
 
 Answering answering_of(SequencePlan plan);  // without `respond`
@@ -93,14 +93,14 @@ Answering answering(Planned<Answer> planned, ToJson to_json) {
   return reply;
 }
 
-// What is answered to one input, or to a list of them.
+// The answer to one input, or to a list of them.
 inline Json one_or_list(JsonArray all, bool is_list) {
   return is_list ? Json(std::move(all)) : std::move(all.front());
 }
 
-// ---- what routes share
+// ---- helpers of the routes
 
-// Texts with the pairs that belong to them, and where they are in the body; they live as long as this.
+// Texts, the pairs that belong to them, and where they are in the body; the views live as long as this object.
 class Inputs {
  public:
   void add(std::string text, std::string pointer) { texts_.push_back({std::move(text), std::move(pointer), {}, {}}); }
@@ -119,16 +119,16 @@ class Inputs {
   std::vector<PlacedText> texts_;
 };
 
-// Of tasks that read each of the inputs by itself.
+// For tasks that read each of the inputs by itself.
 Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const Inputs& inputs);
-// Of tasks that read one text with each of others: a query with its documents, /query with /texts/0, /texts/1, ...
+// For tasks that read one text with each of several: a query with its documents, /query with /texts/0, /texts/1, ...
 Places places_of(const ServedModel& model, const EncodingRules& rules, Body& parameters, const PlacedText& first,
-                 const std::vector<std::string>& others, const std::string& pointer);
+                 const std::vector<std::string>& documents, const std::string& pointer);
 
 Answering counted(Answering reply, const Inputs& inputs);
-Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& others);
+Answering counted(Answering reply, const std::string& text, const std::vector<std::string>& documents);
 
-// The same where the answer is so many numbers of vectors, in pieces.
+// The reply with the sizes of an answer of `values` vector components, written in pieces.
 inline Answering of_vectors(Answering reply, size_t values) {
   reply.answer_bytes = values * kNumberBytes;
   reply.held_bytes = values * sizeof(float);
@@ -142,32 +142,33 @@ Answering responding(Planned<Answer> planned, Respond respond) {
   return reply;
 }
 
-// `dimensions`: vectors cut to their first values, and normalised after that instead of by the model's folder.
+// The field `dimensions`: vectors are cut to their first values and normalised after that, not by the model's folder.
 class VectorCut {
  public:
   VectorCut(const ServedModel& model, Body& body, bool normalizes, EmbeddingOptions& options);
   void apply(std::vector<float>& vector) const;
-  size_t columns(size_t whole) const { return dimensions_.value_or(whole); }  // of a vector, once it is cut
+  size_t columns(size_t whole) const { return dimensions_.value_or(whole); }  // of a cut vector
 
  private:
   std::optional<size_t> dimensions_;
   bool normalizes_;
 };
 
-// How texts are read that are too long where neither the request nor the server says: kCut, or kRefuse in a family
-// whose servers refuse them.
+// `by_default`: what happens to texts that are too long where neither the request nor the server sets it: kCut, or
+// kRefuse in a family whose servers refuse them.
 EncodingRules rules_of(const ServedModel& model, LongText by_default);
-// The same with `truncate`, `truncation_direction`.
+// The same with the request's fields `truncate` and `truncation_direction`.
 EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default);
-// `window_scores` (mean, max, each), with `stride` and `benign_labels`: texts that are too long are read in windows.
+// Reads `window_scores` (mean, max, each), `stride` and `benign_labels`: with the first of them, texts that are too
+// long are read in windows.
 void read_windows(const ServedModel& model, Body& body, SequenceOptions& options);
 // The labels of an answer, or those of each of its windows with their places in the text.
 using LabelsJson = Json (*)(const std::vector<LabelScore>& labels);
 Json sequence_json(const SequenceAnswer& answer, std::string_view text, OffsetUnit unit, LabelsJson labels);
-// Of the text itself, or in `offsets`: chars, bytes or utf16.
+// Reads the field `offsets`: chars, which is the default, bytes or utf16.
 OffsetUnit offsets_of(Body& body);
-// Throws kTokenizer unless ids begin as the model's tokenizer begins: others are most likely another tokenizer's, and
-// their answer would be wrong.
+// Throws kTokenizer unless the ids begin with the token that the model's tokenizer puts first: otherwise they are most
+// likely another tokenizer's, and their answer would be wrong.
 void check_first_id(const ServedModel& model, const Encoding& ids, const std::string& pointer);
 // Throws kEmptyInput for none, kBatchTooLarge.
 void check_count(const ServedModel& model, size_t count, const std::string& pointer);
@@ -177,10 +178,10 @@ Json vector_json(const std::vector<float>& values);
 // ---- routes, by family
 
 namespace tei {
-// Servers of this family refuse texts that are too long; for clients of others `long_text` says what becomes of them.
+// Servers of this family refuse texts that are too long; `long_text`: what happens to those of other families' clients.
 Answering predict(const ServedModel& model, Body& body);
 Answering rerank(const ServedModel& model, Body& body);
-// `parameters`: where the request says what becomes of a long text.
+// `parameters`: the object whose fields set what happens to a long text.
 Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongText long_text);
 Answering embed(const ServedModel& model, Body& body);
 Answering embed(const ServedModel& model, Body& body, LongText long_text);
@@ -207,13 +208,14 @@ Json model_json(const ServedModel& model);
 }  // namespace kserve
 
 namespace hub {
-// By the name of a task of the hub ("fill-mask"), for the client that a User-Agent names: old versions of
-// huggingface_hub read one answer in another form. Throws kNotFound with the names there are.
+// The task with a name of the hub ("fill-mask"), for the client that a User-Agent names: old versions of
+// huggingface_hub read one answer in another form. Throws kNotFound with the known names.
 using Task = Answering (*)(const ServedModel& model, Body& body);
 Task find_task(const std::string& name, std::string_view user_agent);
 std::vector<std::string_view> task_names();
-std::string own_task(const ServedModel& model);  // that the model's head is for
-// The task of the model's own URL: zero-shot classification where the body has candidate_labels and the head can tell.
+std::string own_task(const ServedModel& model);  // the task of the model's head
+// The task of the model's own URL: zero-shot classification where the body has candidate_labels and the head classifies
+// texts.
 Task find_asked_task(const ServedModel& model, Body& body, std::string_view user_agent);
 // The same for POST /, where entities are grouped as the program groups them.
 Task find_own_task(const ServedModel& model, Body& body, std::string_view user_agent);

@@ -1,4 +1,4 @@
-// What a client is told when its request has no answer: one table of codes, a body for each family of routes.
+// The answers to requests that fail: one table of codes, and a body for each family of routes.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -46,7 +46,7 @@ struct ApiCodeInfo {
 };
 const ApiCodeInfo& info_of(ApiCode code);
 std::span<const ApiCodeInfo> all_codes();
-ApiCode code_of_status(int status);         // of what the connection itself answers
+ApiCode code_of_status(int status);         // of an answer by the connection itself
 std::string_view failure_of(ApiCode code);  // the reason in request_failure_total
 
 struct ApiError : std::exception {
@@ -60,12 +60,12 @@ struct ApiError : std::exception {
   int64_t retry_after_s = 0;
 };
 
-// The families of routes, by the clients that they are for.
+// The families of routes, each for a kind of client.
 enum class Dialect { kTei, kOpenAi, kCohere, kKserve };
 
 HttpResponse error_response(const ApiError& error, Dialect dialect);
 
-// From what the library threw; places.h knows which field it was about.
+// The API error for an exception; places.h finds the field that an error of the library is about.
 ApiError api_error_of(const std::exception_ptr& error);
 
 }  // namespace deberta::serve

@@ -23,7 +23,7 @@ std::string escaped(std::string_view name) {
   return part;
 }
 
-// One letter inserted, left out or changed.
+// Whether one letter is inserted, left out or changed.
 bool is_one_edit_apart(std::string_view a, std::string_view b) {
   if (a.size() < b.size()) std::swap(a, b);
   if (a.size() - b.size() > 1) return false;
@@ -31,7 +31,7 @@ bool is_one_edit_apart(std::string_view a, std::string_view b) {
   return a.substr(same + 1) == b.substr(same + (a.size() == b.size() ? 1 : 0)) && a != b;
 }
 
-// Whether a reader may read it.
+// Throws kInternal for a field of another type: the route's reader does not fit it.
 void expect(const Field& field, ParameterType type) {
   if (field.type() != type) throw Error(ErrorCode::kInternal, std::string(field.name), "the field is of another kind");
 }
@@ -122,8 +122,8 @@ std::optional<Body> Body::object(std::string_view name) {
 }
 
 Body Body::part(const Json& value, std::string pointer) {
-  const auto found = record_->parts.find(&value);
-  if (found != record_->parts.end()) return Body(found->second);
+  const auto entry = record_->parts.find(&value);
+  if (entry != record_->parts.end()) return Body(entry->second);
   return Body(record_->parts.emplace(&value, Body(value, std::move(pointer)).record_).first->second);
 }
 
@@ -139,16 +139,16 @@ std::optional<std::vector<std::string>> Body::texts(const Field& field) {
 
 std::optional<std::string> Body::word(const Field& field) {
   expect(field, ParameterType::kWord);
-  const std::optional<std::string> given = text(field.name);
-  if (!given) return std::nullopt;
+  const std::optional<std::string> value = text(field.name);
+  if (!value) return std::nullopt;
   const std::vector<std::string_view> words = words_of(field);
-  std::string word = lower_case(*given);
+  std::string word = lower_case(*value);
   if (std::ranges::find(words, word) == words.end())
-    refuse(field.name, fmt::format("expected {}, got {}", fmt::join(words, ", "), quote_json(*given)));
+    refuse(field.name, fmt::format("expected {}, got {}", fmt::join(words, ", "), quote_json(*value)));
   return word;
 }
 
-// Few names are asked for, whatever the client sends: the work grows with the fields that are there.
+// Readers ask for few names, whatever the client sends, so the work grows with the number of fields in the body.
 void Body::add_unknown(const Record& record, std::vector<std::string>& pointers) {
   std::vector<std::string_view> absent;
   for (const std::string& name : record.asked) {
@@ -175,11 +175,11 @@ std::vector<std::string> texts_of(const Json& value, const std::string& pointer)
   if (!value.is_array())
     Body::refuse_at(pointer, fmt::format("expected an array of strings, got {}", value.describe()));
   std::vector<std::string> texts;
-  for (const Json& one : value.as_array()) {
-    if (!one.is_string())
+  for (const Json& element : value.as_array()) {
+    if (!element.is_string())
       Body::refuse_at(fmt::format("{}/{}", pointer, texts.size()),
-                      fmt::format("expected a string, got {}", one.describe()));
-    texts.push_back(one.as_string());
+                      fmt::format("expected a string, got {}", element.describe()));
+    texts.push_back(element.as_string());
   }
   return texts;
 }

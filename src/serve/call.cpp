@@ -15,7 +15,7 @@ namespace {
 
 constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 500000, .max_members = 4096};
 constexpr size_t kMostExplaining = 4;
-constexpr size_t kMostIgnored = 16;  // fields that are named
+constexpr size_t kMostIgnored = 16;  // fields that X-Ignored-Fields names
 
 double seconds_of(int64_t microseconds) {
   return static_cast<double>(microseconds) * 1e-6;
@@ -48,12 +48,12 @@ std::string dotted(std::string_view pointer) {
 
 Call::~Call() {
   leave_queue();
-  if (take_turn()) {  // nobody has answered: the client has left, or the server ends
+  if (take_turn()) {  // no one has answered: the client has left, or the server ends
     facts_.status = 499;
     facts_.failure = "cancelled";
     facts_.total_s = seconds_of(microseconds() - begun_);
     HttpResponse nothing;
-    server_.tell(facts_, server_.line_of(request(), id_, owner()), nullptr, nothing);
+    server_.record(facts_, server_.line_of(request(), id_, owner()), nullptr, nothing);
     nothing.sent(false);
   }
 }
@@ -103,8 +103,8 @@ void Call::check_count() const {
     throw ApiError(ApiCode::kOverloaded, "too many requests at once");
 }
 
-// A line of large bodies: the client's for one model and one priority, so that what waits for another stops nothing.
-// Which model is known before the body is read where the path or the header names one that is there.
+// The name of a line of large bodies: of one client, model and priority, so that bodies that wait for another model
+// hold up nothing. Before the body is read, the model is known only where the path or the header names it.
 std::string Call::turn_line() const {
   return fmt::format("{}\n{}\n{}", client_, server_.models.served_name(model_of_head()), static_cast<int>(priority()));
 }
@@ -131,40 +131,40 @@ void Call::fail_late() {
 }
 
 Priority Call::priority() const {
-  const std::string_view given = request().header("x-priority");
-  if (given.empty()) return Priority::kNormal;
+  const std::string_view name = request().header("x-priority");
+  if (name.empty()) return Priority::kNormal;
   if (!key_ || !key_->opens(Scope::kPriority))
     throw ApiError(ApiCode::kForbidden, "X-Priority: expected a key with the scope priority");
-  if (given == "high") return Priority::kHigh;
-  if (given == "normal") return Priority::kNormal;
-  if (given == "low") return Priority::kLow;
+  if (name == "high") return Priority::kHigh;
+  if (name == "normal") return Priority::kNormal;
+  if (name == "low") return Priority::kLow;
   throw ApiError(ApiCode::kBadRequest,
-                 fmt::format("X-Priority: expected high, normal or low, got {}", quote_json(given)));
+                 fmt::format("X-Priority: expected high, normal or low, got {}", quote_json(name)));
 }
 
 RequestInfo Call::info() const {
   int64_t deadline_ms = server_.settings.deadline_ms;
-  const std::string given(request().header("x-deadline-ms"));
-  if (!given.empty() && given.size() < 10 &&
-      std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(given));
+  const std::string milliseconds(request().header("x-deadline-ms"));
+  if (!milliseconds.empty() && milliseconds.size() < 10 &&
+      std::all_of(milliseconds.begin(), milliseconds.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(milliseconds));
   return {.client = client_, .priority = priority(), .deadline = begun_ + deadline_ms * 1000};
 }
 
-// The JSON, and the bytes behind it.
+// Splits a body into its JSON and the bytes behind it.
 std::pair<std::string_view, std::string_view> Call::parts_of(std::string_view body) const {
-  const std::string_view given = request().header("inference-header-content-length");
-  if (match_.route->has_tail && !given.empty()) {
+  const std::string_view length = request().header("inference-header-content-length");
+  if (match_.route->has_tail && !length.empty()) {
     size_t size = 0;
-    const auto read = std::from_chars(given.data(), given.data() + given.size(), size);
-    if (read.ec != std::errc() || read.ptr != given.data() + given.size() || size > body.size())
+    const auto read = std::from_chars(length.data(), length.data() + length.size(), size);
+    if (read.ec != std::errc() || read.ptr != length.data() + length.size() || size > body.size())
       throw ApiError(ApiCode::kBadRequest,
                      fmt::format("Inference-Header-Content-Length: expected at most {}, the body's length, got {}",
-                                 body.size(), quote_json(given)));
+                                 body.size(), quote_json(length)));
     return {body.substr(0, size), body.substr(size)};
   }
   const std::string_view type = request().header("content-type");
-  // A page of another origin may send other types, and none, without asking first.
+  // A page of another origin may send other types, or none, without a preflight request.
   const bool may_lack = request().header("origin").empty();
   if (type.empty() ? !may_lack : !is_json_type(type))
     throw ApiError(ApiCode::kMediaType, "Content-Type: expected application/json");
@@ -179,17 +179,17 @@ Json Call::body_json(std::string_view body) const {
   }
 }
 
-// By the path or the header; empty: neither names one.
+// The model that the path or the header names; empty: neither names one.
 std::string Call::model_of_head() const {
   return !match_.model.empty() ? match_.model : std::string(request().header("x-model"));
 }
 
-// By the path, the header or the body.
+// The model that the path, the header or the body names.
 std::string Call::model_name(Body& body) const {
   const bool has_field = match_.route->dialect != Dialect::kKserve;
-  const std::optional<std::string> given = has_field ? body.text(field::kModel) : std::nullopt;
+  const std::optional<std::string> field_value = has_field ? body.text(field::kModel) : std::nullopt;
   if (std::string name = model_of_head(); !name.empty()) return name;
-  return server_.models.count() > 1 ? given.value_or("") : "";
+  return server_.models.count() > 1 ? field_value.value_or("") : "";
 }
 
 std::shared_ptr<Served> Call::find_model(Body& body) const {
@@ -201,7 +201,8 @@ std::shared_ptr<Served> Call::find_model(Body& body) const {
   }
 }
 
-// What it has of the memory until its answer is written, in the place of its body. Throws where that is too much.
+// Takes the memory that the request holds until its answer is written, instead of that of its body. Throws where it is
+// too much.
 void Call::hold(const Answering& reply) {
   if (reply.answer_bytes > server_.settings.max_answer)
     throw ApiError(ApiCode::kTooLarge,
@@ -211,7 +212,7 @@ void Call::hold(const Answering& reply) {
   request().share->resize(reply.plan_bytes + reply.characters + reply.held_bytes.value_or(reply.answer_bytes));
 }
 
-// From the body to the sequences that run.
+// Reads the body and submits its sequences.
 void Call::read() {
   if (has_left_) return;
   try {
@@ -244,7 +245,7 @@ void Call::read() {
 
 void Call::note_unknown(const Body& body) {
   ignored_ = body.unknown();
-  for (const std::string& pointer : ignored_) {  // an answer in other labels than those that were given would be wrong
+  for (const std::string& pointer : ignored_) {  // an answer in labels other than the requested ones would be wrong
     if (pointer.ends_with("/candidate_labels"))
       Body::refuse_at(pointer,
                       "expected no labels here: the task zero-shot-classification takes them in parameters, and "
@@ -275,7 +276,7 @@ void Call::administer(Command handler) {
     const Json json = request().body.empty() ? Json(JsonObject()) : body_json(request().body);
     Body body(json);
     give(json_response(handler(server_, match_.model, body)));
-  } catch (const Error& error) {  // of a folder that does not open
+  } catch (const Error& error) {  // a folder does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
   } catch (...) {
@@ -287,7 +288,7 @@ Answering Call::make(Body& body) {
   return std::get<Answer>(match_.route->handler)(served_->model, body, {match_.task, request().header("user-agent")});
 }
 
-// Before its tokens count against the client's rate: what never has room did not run.
+// Runs before the tokens count against the client's rate: a request that never fits does not run.
 void Call::check_queued(const Answering& reply) const {
   const size_t most = server_.settings.queue.tokens;
   if (reply.plan != nullptr && reply.tokens > most)
@@ -334,20 +335,20 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
   }
 }
 
-// Whoever has its answer may ask again at once, and finds the place of a request that did not run free.
+// A client that has its answer may ask again at once: by then the place of a request that did not run is free.
 void Call::leave_queue() {
   turn_.reset();
   if (admitted_) served_->worker->cancel(*std::exchange(admitted_, std::nullopt));
 }
 
-// A whole answer takes what it is, which may be more than was expected: a control character is six in JSON.
+// An answer in one piece takes its real size, which may exceed the estimate: a control character has six bytes in JSON.
 void Call::give(HttpResponse response) {
   leave_queue();
   if (!response.pieces) request().share->resize(response.body.size());
   respond(std::move(response), nullptr);
 }
 
-// Whoever was refused may ask again at once, and finds the memory of the request free.
+// A client that was refused may ask again at once: by then the memory of the request is free.
 void Call::free_body() {
   exchange_->take_body();
   if (request().share != nullptr) request().share->resize(0);
@@ -356,11 +357,11 @@ void Call::free_body() {
 void Call::fail(const std::exception_ptr& error) {
   leave_queue();
   free_body();
-  ApiError told = api_error_of(error);
-  if (told.code == ApiCode::kOverloaded && told.retry_after_s == 0 && served_ != nullptr)
-    told.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;
+  ApiError refusal = api_error_of(error);
+  if (refusal.code == ApiCode::kOverloaded && refusal.retry_after_s == 0 && served_ != nullptr)
+    refusal.retry_after_s = 1 + served_->worker->time_to_drain() / 1000000;
   const Dialect dialect = match_.route != nullptr ? match_.route->dialect : dialect_of(request().path);
-  respond(error_response(told, dialect), &told);
+  respond(error_response(refusal, dialect), &refusal);
 }
 
 void Call::add_headers(HttpResponse& response) const {
@@ -393,10 +394,10 @@ void Call::respond(HttpResponse response, const ApiError* error) {
   if (has_left_) facts_.failure = "cancelled";
   facts_.total_s = seconds_of(microseconds() - begun_);
   add_headers(response);
-  server_.tell(facts_, server_.line_of(request(), id_, owner()), has_left_ ? nullptr : error, response);
-  if (response.pieces)  // which are made from what the model holds
+  server_.record(facts_, server_.line_of(request(), id_, owner()), has_left_ ? nullptr : error, response);
+  if (response.pieces)  // the pieces are made from what the model holds
     response.pieces = [served = served_, pieces = std::move(response.pieces)] { return pieces(); };
-  // The memory is its client's until the answer is written.
+  // The client's share holds the memory until the answer is written.
   response.sent = [share = request().share, sent = std::move(response.sent)](bool is_whole) { sent(is_whole); };
   exchange_->respond(std::move(response));
 }

@@ -1,6 +1,6 @@
 // The fields of requests that are parameters of tasks: for each dialect the names that its clients know, and the rows
 // of pipeline/parameters.h that they name. Kinds, ranges, words, defaults and descriptions are those of the rows; a
-// field has its own range or default where the clients of the dialect were promised another. Readers are in body.h.
+// field has its own range or default where the dialect's clients rely on another. Readers are in body.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,18 +19,18 @@ struct FlagWords {
 struct Field {
   std::string_view name;  // in a body
   const Parameter& row;
-  // What the dialect has otherwise; empty: as in the row.
+  // Where the dialect differs; empty: as in the row.
   std::string_view own_range = {}, own_default = {};
-  FlagWords means = {};  // of a flag in the place of words
-  // Of a field that is a part of its parameter alone; empty: the row's text, and behind it `more`.
+  FlagWords means = {};  // of a flag that stands for words
+  // own_text: for a field that is only a part of its parameter; empty: the row's text. `more` follows either.
   std::string_view own_text = {}, more = {};
-  std::string_view schema = {};  // that its words have by themselves in the OpenAPI document
+  std::string_view schema = {};  // its words' own schema in the OpenAPI document
 
   constexpr ParameterType type() const { return means.if_true.empty() ? row.type : ParameterType::kFlag; }
   constexpr std::string_view range() const { return own_range.empty() ? row.range : own_range; }
   constexpr std::string_view default_value() const { return own_default.empty() ? row.default_value : own_default; }
-  constexpr bool is_on() const { return default_value() == "true"; }  // a flag that is absent
-  // Of whole numbers, none of them negative.
+  constexpr bool is_on() const { return default_value() == "true"; }  // the value of an absent flag
+  // For whole numbers, none of them negative.
   constexpr int64_t low() const { return number_at(0); }
   constexpr int64_t high() const { return number_at(range().find("..") + 2); }
   constexpr int64_t default_number() const { return whole(default_value()); }
@@ -47,7 +47,7 @@ struct Field {
   constexpr int64_t number_at(size_t at) const { return whole(range().substr(at)); }
 };
 
-// Those that a body may have: auto is said by leaving the field out.
+// The words that a body may have: a request for auto leaves the field out.
 inline std::vector<std::string_view> words_of(const Field& field) {
   std::vector<std::string_view> words;
   for_each_word(field.range(), [&](std::string_view word) {
@@ -61,21 +61,21 @@ constexpr bool has_words(const Parameter& row, std::string_view part) {
   bool has_all = true;
   for_each_word(part, [&](std::string_view word) {
     bool is_there = false;
-    for_each_word(row.range, [&](std::string_view one) { is_there |= one == word; });
+    for_each_word(row.range, [&](std::string_view row_word) { is_there |= row_word == word; });
     has_all &= is_there;
   });
   return has_all;
 }
 
-// Of a row's words, auto is said by leaving the field out.
+// The number of words, but for auto: a request for auto leaves the field out.
 constexpr size_t count_words(std::string_view range) {
   size_t count = 0;
   for_each_word(range, [&](std::string_view word) { count += word != "auto"; });
   return count;
 }
 
-// Whether a field says no more than its row: its words are words of the row, and it has a text of its own where it is
-// a part of the parameter, and only there.
+// Whether a field fits its row: its words are words of the row, and it has a text of its own where it is a part of the
+// parameter, and only there.
 constexpr bool fits(const Field& field) {
   if (field.row.type != ParameterType::kWord) return field.own_text.empty() && field.means.if_true.empty();
   if (!field.means.if_true.empty())
@@ -90,14 +90,14 @@ consteval Field fitting(const Field& field) {
   if (!fits(field)) throw "words of its own";
   return field;
 }
-// That has the name of its parameter.
+// A field with the name of its parameter.
 consteval Field same(const Parameter& row) {
   return fitting({.name = row.name, .row = row});
 }
 
 namespace field {
 
-// ---- of several dialects
+// ---- several dialects
 
 inline constexpr Field kTruncate = fitting({.name = "truncate",
                                             .row = parameter("classify", "truncate"),
@@ -176,7 +176,7 @@ inline constexpr Field kMultiLabel = same(parameter("zero-shot", "multi_label"))
 inline constexpr Field kThreshold = same(parameter("detect", "threshold"));
 inline constexpr Field kTokens = same(parameter("score", "tokens"));
 
-// ---- what the protocols have beside the parameters of tasks
+// ---- fields of the protocols beside the parameters of tasks
 
 inline constexpr Parameter kProtocol[] = {
     {"model", "", ParameterType::kText, "", "NAME", "the name of a model, where several are served"},

@@ -1,4 +1,4 @@
-// The handlers of the routes: each a few lines over what a family of clients, the models or the explorer offer.
+// The handlers of the routes: each calls a family of clients, the models or the explorer in a few lines.
 #include "serve/handlers.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest&
 namespace gets {
 namespace {
 
-// A file for a browser, and what that may load for it: the server's own files.
+// A file for a browser, with a policy that lets it load the server's own files alone.
 HttpResponse file_response(std::string_view type, std::string_view text) {
   return {
       .status = 200,

@@ -1,4 +1,4 @@
-// What the routes do, by the kind of route: routes.cpp has the table, routes.h says when each kind runs.
+// The handlers of the routes, by kind: routes.cpp has the table, routes.h states when each kind runs.
 #pragma once
 #include <string>
 
@@ -6,18 +6,18 @@
 
 namespace deberta::serve {
 
-// Inference: from a body to its sequences, and from their outputs to the answer.
+// Inference: a body to its sequences, and their outputs to the answer.
 namespace answers {
 // /rerank: with `documents` the request is one of Cohere's and Jina's clients, else of text-embeddings-inference's.
 Answering rerank_by_key(const ServedModel& model, Body& body, const RouteRequest& request);
 // POST /: a body with `parameters` is one of the hub's; else the task of text-embeddings-inference that the model fits.
 Answering own_task(const ServedModel& model, Body& body, const RouteRequest& request);
-Answering hub_task(const ServedModel& model, Body& body, const RouteRequest& request);      // that the path names
-Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest& request);  // of the model's own URL
+Answering hub_task(const ServedModel& model, Body& body, const RouteRequest& request);  // the task that the path names
+Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest& request);  // for the model's own URL
 }  // namespace answers
 
 namespace gets {
-HttpResponse health(Server::State& server, const GetRequest& request);  // throws unless it takes requests
+HttpResponse health(Server::State& server, const GetRequest& request);  // throws unless the server takes requests
 HttpResponse live(Server::State& server, const GetRequest& request);
 HttpResponse metrics(Server::State& server, const GetRequest& request);
 HttpResponse page(Server::State& server, const GetRequest& request);
@@ -28,7 +28,7 @@ HttpResponse model_ready(Server::State& server, const GetRequest& request);
 HttpResponse explain_terms(Server::State& server, const GetRequest& request);
 HttpResponse explain_heads(Server::State& server, const GetRequest& request);
 HttpResponse explain_thumbnails(Server::State& server, const GetRequest& request);
-// What the server says of itself: server_info.cpp.
+// What the server reports about itself: server_info.cpp.
 HttpResponse info(Server::State& server, const GetRequest& request);
 HttpResponse models(Server::State& server, const GetRequest& request);
 HttpResponse admin_models(Server::State& server, const GetRequest& request);
@@ -43,7 +43,7 @@ Json reload(Server::State& server, const std::string& model, Body& body);
 Json set_log_level(Server::State& server, const std::string& model, Body& body);
 }  // namespace commands
 
-// The tokens of a text, and where its attention is found until it is forgotten.
+// Answers with the tokens of a text and the id of its attention, which is kept for a minute.
 HttpResponse explain_tokens(Server::State& server, const ServedModel& model, Body& body, const std::string& owner);
 
 }  // namespace deberta::serve

@@ -1,5 +1,5 @@
-// The tasks of the Hugging Face hub: `inputs` and `parameters` with the names of its schemas. `parameters.shape`
-// pipeline asks for the form of the transformers pipelines where the two differ.
+// The tasks of the Hugging Face hub: `inputs` and `parameters` with the names of its schemas. With `pipeline` in
+// `parameters.shape`, answers have the form of the transformers pipelines where the two differ.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,13 +16,14 @@
 namespace deberta::serve::hub {
 namespace {
 
-constexpr std::array<int, 3> kListsOfLabels = {1, 1, 5};  // the version of huggingface_hub that reads them
+constexpr std::array<int, 3> kListsOfLabels = {1, 1, 5};  // the first version of huggingface_hub that reads them
 
 // The body's `parameters`, which may be absent.
 class Parameters {
  public:
-  explicit Parameters(Body& body) : given_(body.object("parameters")), none_(kEmpty, body.pointer_of("parameters")) {}
-  Body& get() { return given_ ? *given_ : none_; }
+  explicit Parameters(Body& body)
+      : parameters_(body.object("parameters")), empty_(kEmpty, body.pointer_of("parameters")) {}
+  Body& get() { return parameters_ ? *parameters_ : empty_; }
   bool is_pipeline(bool by_default = false) {
     const std::optional<std::string> shape = get().word(field::kShape);
     return shape ? *shape == "pipeline" : by_default;
@@ -30,8 +31,8 @@ class Parameters {
 
  private:
   static const Json kEmpty;
-  std::optional<Body> given_;
-  Body none_;
+  std::optional<Body> parameters_;
+  Body empty_;
 };
 const Json Parameters::kEmpty = JsonObject();
 
@@ -77,11 +78,11 @@ Answering classification(const ServedModel& model, Body& body) {
   const std::string pointer = body.pointer_of("inputs");
   Inputs inputs;
   const bool is_list = value.is_array();
-  const auto add = [&](const Json& one, const std::string& at) {
-    if (one.is_string()) return inputs.add(one.as_string(), at);
-    if (!one.is_object())
-      Body::refuse_at(at, fmt::format("expected a string or an object with a text, got {}", one.describe()));
-    add_pair(body.part(one, at), inputs);
+  const auto add = [&](const Json& input, const std::string& at) {
+    if (input.is_string()) return inputs.add(input.as_string(), at);
+    if (!input.is_object())
+      Body::refuse_at(at, fmt::format("expected a string or an object with a text, got {}", input.describe()));
+    add_pair(body.part(input, at), inputs);
   };
   if (!is_list) add(value, pointer);
   for (size_t i = 0; is_list && i < value.as_array().size(); ++i)
@@ -115,26 +116,26 @@ Answering classification(const ServedModel& model, Body& body) {
 
 // ---- token-classification
 
-// `otherwise`: without an aggregation_strategy; none: as the program groups.
-Answering grouped_entities(const ServedModel& model, Body& body, std::optional<Aggregation> otherwise) {
+// `by_default`: the grouping without an aggregation_strategy; none: that of the program.
+Answering grouped_entities(const ServedModel& model, Body& body, std::optional<Aggregation> by_default) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
-  Body& given = parameters.get();
+  Body& fields = parameters.get();
   TokenOptions options;
   options.rules = rules_of(model, LongText::kCut);
   options.rules.long_text = LongText::kWindow;
   options.rules.stride = static_cast<size_t>(
-      given.whole(field::kStride, static_cast<int64_t>(model.max_input_length) / 2)
+      fields.whole(field::kStride, static_cast<int64_t>(model.max_input_length) / 2)
           .value_or(static_cast<int64_t>(std::min(options.rules.stride, model.max_input_length / 4))));
-  const auto named = given.word(field::kAggregationStrategy);
-  options.entities.aggregation = named ? aggregation_named(*named) : otherwise;
-  if (const auto ignored = given.texts(field::kIgnoreLabels)) options.entities.ignored = *ignored;
-  const OffsetUnit unit = offsets_of(given);
+  const auto strategy = fields.word(field::kAggregationStrategy);
+  options.entities.aggregation = strategy ? aggregation_named(*strategy) : by_default;
+  if (const auto ignored = fields.texts(field::kIgnoreLabels)) options.entities.ignored = *ignored;
+  const OffsetUnit unit = offsets_of(fields);
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();
   Answering reply = counted(
-      answering(places_of(model, options.rules, given, inputs).plan([&] {
+      answering(places_of(model, options.rules, fields, inputs).plan([&] {
         return plan_ner(model.pipeline, inputs.views(), options);
       }),
                 [=, texts = inputs.texts()](const std::vector<TokenAnswer>& answers) -> Json {
@@ -166,33 +167,33 @@ Answering entities(const ServedModel& model, Body& body) {
 // ---- question-answering
 
 Answering question_answering(const ServedModel& model, Body& body) {
-  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
-  const std::optional<std::string> question = asked.text("question"), context = asked.text("context");
-  if (!question) asked.refuse_missing("question");
-  if (!context) asked.refuse_missing("context");
+  Body question_body = body.part(inputs_of(body), body.pointer_of("inputs"));
+  const std::optional<std::string> question = question_body.text("question"), context = question_body.text("context");
+  if (!question) question_body.refuse_missing("question");
+  if (!context) question_body.refuse_missing("context");
   Parameters parameters(body);
-  Body& given = parameters.get();
+  Body& fields = parameters.get();
   QuestionOptions options;
   options.rules.encode.most_tokens = model.most_tokens;
   const auto most = static_cast<int64_t>(model.max_input_length);
   options.rules.encode.max_tokens =
-      static_cast<size_t>(std::min(given.whole_or_default(field::kMaxSeqLen, most), most));
-  options.rules.stride = static_cast<size_t>(given.whole_or_default(field::kDocStride, most));
-  options.top_k = static_cast<size_t>(given.whole_or_default(field::kTopAnswers));
-  options.max_answer_tokens = static_cast<size_t>(given.whole_or_default(field::kMaxAnswerLen, most));
-  options.max_question_tokens = static_cast<size_t>(given.whole_or_default(field::kMaxQuestionLen, most));
-  options.allows_none = given.flag(field::kHandleImpossibleAnswer);
-  options.aligns_to_words = given.flag(field::kAlignToWords);
-  const OffsetUnit unit = offsets_of(given);
+      static_cast<size_t>(std::min(fields.whole_or_default(field::kMaxSeqLen, most), most));
+  options.rules.stride = static_cast<size_t>(fields.whole_or_default(field::kDocStride, most));
+  options.top_k = static_cast<size_t>(fields.whole_or_default(field::kTopAnswers));
+  options.max_answer_tokens = static_cast<size_t>(fields.whole_or_default(field::kMaxAnswerLen, most));
+  options.max_question_tokens = static_cast<size_t>(fields.whole_or_default(field::kMaxQuestionLen, most));
+  options.allows_none = fields.flag(field::kHandleImpossibleAnswer);
+  options.aligns_to_words = fields.flag(field::kAlignToWords);
+  const OffsetUnit unit = offsets_of(fields);
   parameters.is_pipeline();
   const TextInput input{.text = *question, .pair = *context};
   Inputs inputs;
-  inputs.add(*question, asked.pointer_of("question"));
-  inputs.add(*context, asked.pointer_of("context"));
-  EncodingRules own = options.rules;  // of the question, which shares a sequence with the context
-  own.encode.max_tokens /= 2;
-  own.long_text = LongText::kRefuse;
-  Answering reply = counted(answering(places_of(model, own, given, inputs).plan([&] {
+  inputs.add(*question, question_body.pointer_of("question"));
+  inputs.add(*context, question_body.pointer_of("context"));
+  EncodingRules question_rules = options.rules;  // the question shares a sequence with the context
+  question_rules.encode.max_tokens /= 2;
+  question_rules.long_text = LongText::kRefuse;
+  Answering reply = counted(answering(places_of(model, question_rules, fields, inputs).plan([&] {
                               return plan_qa(model.pipeline, {&input, 1}, options);
                             }),
                                       [context = *context, unit, is_list = options.top_k > 1](
@@ -208,7 +209,7 @@ Answering question_answering(const ServedModel& model, Body& body) {
 
 // ---- fill-mask
 
-// Each of the words that may stand for a mask comes with the whole text.
+// The bytes of an answer: each word that may stand for a mask comes with the whole text.
 size_t fill_bytes(const Inputs& inputs, const SequencePlan& plan, const FillOptions& options, size_t vocabulary) {
   const size_t words = std::min(options.top_k, options.targets.empty() ? vocabulary : options.targets.size());
   const std::vector<TextInput> texts = inputs.views();
@@ -258,10 +259,11 @@ Answering fill_mask(const ServedModel& model, Body& body) {
 
 // ---- zero-shot-classification
 
-// Each text with each label in its sentence, of which the longer part is at fault.
-std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& given, const ZeroShotOptions& options) {
+// Each text with each label in its sentence; where a sentence is too long, the longer of label and template is at
+// fault.
+std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& fields, const ZeroShotOptions& options) {
   const std::string& form = options.hypothesis_template;
-  const std::string slot = "{}", labels = given.pointer_of(field::kCandidateLabels.name);
+  const std::string slot = "{}", labels = fields.pointer_of(field::kCandidateLabels.name);
   std::vector<PlacedText> placed;
   for (const PlacedText& text : inputs.placed()) {
     for (size_t i = 0; i < options.labels.size(); ++i) {
@@ -270,7 +272,7 @@ std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& give
       const std::string pair = form.substr(0, at) + label + form.substr(std::min(at + slot.size(), form.size()));
       placed.push_back({text.text, text.pointer, pair,
                         label.size() >= form.size() ? fmt::format("{}/{}", labels, i)
-                                                    : given.pointer_of(field::kHypothesisTemplate.name)});
+                                                    : fields.pointer_of(field::kHypothesisTemplate.name)});
     }
   }
   return placed;
@@ -280,20 +282,20 @@ Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_de
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
-  Body& given = parameters.get();
-  const std::optional<std::vector<std::string>> labels = given.texts(field::kCandidateLabels);
-  if (!labels) given.refuse_missing(field::kCandidateLabels.name);
-  check_count(model, labels->size() * inputs.size(), given.pointer_of(field::kCandidateLabels.name));
+  Body& fields = parameters.get();
+  const std::optional<std::vector<std::string>> labels = fields.texts(field::kCandidateLabels);
+  if (!labels) fields.refuse_missing(field::kCandidateLabels.name);
+  check_count(model, labels->size() * inputs.size(), fields.pointer_of(field::kCandidateLabels.name));
   ZeroShotOptions options;
-  options.rules = rules_of(model, given, LongText::kCut);
+  options.rules = rules_of(model, fields, LongText::kCut);
   options.labels = *labels;
-  options.hypothesis_template = given.text(field::kHypothesisTemplate).value_or(options.hypothesis_template);
-  options.is_multi_label = given.flag(field::kMultiLabel);
+  options.hypothesis_template = fields.text(field::kHypothesisTemplate).value_or(options.hypothesis_template);
+  options.is_multi_label = fields.flag(field::kMultiLabel);
   const bool is_pipeline = parameters.is_pipeline(is_pipeline_by_default);
   EncodingRules rules = options.rules;  // only the text is cut
   rules.encode.pair_cut = PairCut::kFirst;
-  const Places places(model.pipeline.tokenizer, rules, &given,
-                      [&] { return placed_hypotheses(inputs, given, options); });
+  const Places places(model.pipeline.tokenizer, rules, &fields,
+                      [&] { return placed_hypotheses(inputs, fields, options); });
   return counted(
       answering(places.plan([&] { return plan_zero_shot(model.pipeline, inputs.views(), options); }),
                 [=, texts = inputs.texts()](const std::vector<ZeroShotAnswer>& answers) -> Json {
@@ -312,7 +314,7 @@ Answering zero_shot_for_old_clients(const ServedModel& model, Body& body) {
   return zero_shot(model, body, true);
 }
 
-// "...; hf_hub/0.36.2; python/3.11": whether it is a version before the one that reads lists of labels.
+// Whether a User-Agent, "...; hf_hub/0.36.2; python/3.11", is from before the version that reads lists of labels.
 bool reads_pipeline_form(std::string_view user_agent) {
   constexpr std::string_view kName = "hf_hub/";
   const size_t at = user_agent.find(kName);
@@ -327,7 +329,7 @@ bool reads_pipeline_form(std::string_view user_agent) {
   return version < kListsOfLabels;
 }
 
-// ---- feature-extraction: one vector for each text, or as the pipeline gives it, one for each token
+// ---- feature-extraction: one vector for each text; in the pipelines' form one for each token
 
 Answering feature_extraction(const ServedModel& model, Body& body) {
   Parameters parameters(body);
@@ -355,7 +357,7 @@ Answering feature_extraction(const ServedModel& model, Body& body) {
   return counted(of_vectors(std::move(reply), values), inputs);
 }
 
-// ---- tasks of our own
+// ---- tasks that the hub does not have
 
 Answering replaced_tokens(const ServedModel& model, Body& body) {
   bool is_list = false;
@@ -378,7 +380,7 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   return reply;
 }
 
-// How probable the text is, one of its tokens after the other masked: as many sequences as it has tokens.
+// The probability of a text, with each of its tokens masked in turn: as many sequences as it has tokens.
 Answering text_scoring(const ServedModel& model, Body& body) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
@@ -390,9 +392,9 @@ Answering text_scoring(const ServedModel& model, Body& body) {
                             texts = inputs.texts()](const std::vector<TextScoreAnswer>& answers) -> Json {
     JsonArray all;
     for (size_t i = 0; i < answers.size(); ++i) {
-      JsonObject one = to_json(answers[i]);
-      if (has_tokens) one.emplace_back("tokens", to_json(answers[i].pieces, texts[i], unit, tokenizer));
-      all.push_back(std::move(one));
+      JsonObject score = to_json(answers[i]);
+      if (has_tokens) score.emplace_back("tokens", to_json(answers[i].pieces, texts[i], unit, tokenizer));
+      all.push_back(std::move(score));
     }
     return one_or_list(std::move(all), is_list);
   };
@@ -410,52 +412,53 @@ Answering sentence_similarity(const ServedModel& model, Body& body) {
   return tei::similarity(model, body, LongText::kCut);
 }
 
-// Where a context, a question or a choice makes a sequence too long: the last of them without which it is not.
-std::string longest_place(const Tokenizer& tokenizer, Body& asked, const TextInput& input,
-                          const ChoiceOptions& options) {
+// The pointer of the part that makes a sequence too long: the first of context, question and choices that is too long
+// with short texts in place of the parts after it.
+std::string pointer_of_long_part(const Tokenizer& tokenizer, Body& choice_body, const TextInput& input,
+                                 const ChoiceOptions& options) {
   const auto is_refused = [&](std::string_view question, const std::string& choice) {
-    const std::vector<std::string> both{choice, choice};
-    TextInput one{.text = input.text, .items = both};
-    if (input.pair) one.pair = question;
+    const std::vector<std::string> choices{choice, choice};
+    TextInput row{.text = input.text, .items = choices};
+    if (input.pair) row.pair = question;
     try {
-      encode_input(tokenizer, one, options.sequence_rules());
+      encode_input(tokenizer, row, options.sequence_rules());
       return false;
     } catch (const Error&) {
       return true;
     }
   };
   constexpr const char* kShort = "a";
-  if (is_refused("", kShort)) return asked.pointer_of("context");
-  if (is_refused(input.pair.value_or(""), kShort)) return asked.pointer_of("question");
+  if (is_refused("", kShort)) return choice_body.pointer_of("context");
+  if (is_refused(input.pair.value_or(""), kShort)) return choice_body.pointer_of("question");
   for (size_t i = 0; i < input.items.size(); ++i) {
     if (is_refused(input.pair.value_or(""), input.items[i]))
-      return fmt::format("{}/{}", asked.pointer_of("choices"), i);
+      return fmt::format("{}/{}", choice_body.pointer_of("choices"), i);
   }
-  return asked.pointer_of("context");
+  return choice_body.pointer_of("context");
 }
 
 Answering multiple_choice(const ServedModel& model, Body& body) {
-  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
-  const std::optional<std::string> context = asked.text("context"), question = asked.text("question");
-  if (!context) asked.refuse_missing("context");
-  const std::optional<std::vector<std::string>> choices = asked.texts("choices");
-  if (!choices) asked.refuse_missing("choices");
-  check_count(model, choices->size(), asked.pointer_of("choices"));
+  Body choice_body = body.part(inputs_of(body), body.pointer_of("inputs"));
+  const std::optional<std::string> context = choice_body.text("context"), question = choice_body.text("question");
+  if (!context) choice_body.refuse_missing("context");
+  const std::optional<std::vector<std::string>> choices = choice_body.texts("choices");
+  if (!choices) choice_body.refuse_missing("choices");
+  check_count(model, choices->size(), choice_body.pointer_of("choices"));
   Parameters parameters(body);
   ChoiceOptions options;
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
   TextInput input{.text = *context, .items = *choices};
   if (question) input.pair = *question;
-  if (choices->size() < 2) asked.refuse("choices", fmt::format("expected at least two, got {}", choices->size()));
+  if (choices->size() < 2) choice_body.refuse("choices", fmt::format("expected at least two, got {}", choices->size()));
   Inputs inputs;
-  inputs.add(*context, asked.pointer_of("context"), question.value_or(""), asked.pointer_of("question"));
+  inputs.add(*context, choice_body.pointer_of("context"), question.value_or(""), choice_body.pointer_of("question"));
   const auto plan = [&] {
     try {
       return plan_choose(model.pipeline, {&input, 1}, options);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kTextTooLong) throw;
-      const std::string place = longest_place(model.pipeline.tokenizer, asked, input, options);
-      Body::refuse_at(place, error.message());
+      const std::string pointer = pointer_of_long_part(model.pipeline.tokenizer, choice_body, input, options);
+      Body::refuse_at(pointer, error.message());
     }
   };
   return counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan(plan),
@@ -466,12 +469,13 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
 }
 
 Answering text_ranking(const ServedModel& model, Body& body) {
-  Body asked = body.part(inputs_of(body), body.pointer_of("inputs"));
+  Body ranking_body = body.part(inputs_of(body), body.pointer_of("inputs"));
   Parameters parameters(body);
-  const bool says_there = parameters.get().find("truncate") != nullptr;
-  Body& says = says_there ? parameters.get() : asked;
-  const bool has_documents = asked.find("documents") != nullptr;
-  return has_documents ? cohere::rerank(model, asked, says) : tei::rerank(model, asked, says, LongText::kCut);
+  const bool is_in_parameters = parameters.get().find("truncate") != nullptr;
+  Body& rules_body = is_in_parameters ? parameters.get() : ranking_body;
+  const bool has_documents = ranking_body.find("documents") != nullptr;
+  return has_documents ? cohere::rerank(model, ranking_body, rules_body)
+                       : tei::rerank(model, ranking_body, rules_body, LongText::kCut);
 }
 
 struct TaskRow {

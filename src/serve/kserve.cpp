@@ -19,12 +19,12 @@
 namespace deberta::serve::kserve {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // as the bytes of a tensor are
+static_assert(std::endian::native == std::endian::little);  // the byte order of a tensor
 
-constexpr size_t kMostTensors = 8;          // of a request
-constexpr size_t kMostElements = 1u << 20;  // of a tensor that comes
-constexpr size_t kMostValues = 16u << 20;   // of the answer's tensor: 64 MiB
-constexpr size_t kNumbersAtOnce = 1024;     // that are written
+constexpr size_t kMostTensors = 8;          // in a request
+constexpr size_t kMostElements = 1u << 20;  // in a tensor of a request
+constexpr size_t kMostValues = 16u << 20;   // in the answer's tensor: 64 MiB
+constexpr size_t kNumbersAtOnce = 1024;     // in a part of the answer
 
 [[noreturn]] void refuse(const std::string& pointer, const std::string& message) {
   throw ApiError(ApiCode::kBadRequest, fmt::format("{}: {}", pointer, message), pointer);
@@ -33,7 +33,7 @@ constexpr size_t kNumbersAtOnce = 1024;     // that are written
 // A tensor of a request; one of the two vectors has its elements, in row-major order.
 struct Tensor {
   std::string name, datatype, pointer;
-  bool is_nested = false, is_binary = false;  // its data
+  bool is_nested = false, is_binary = false;  // the form of `data`
   std::vector<size_t> shape;
   std::vector<std::string> texts;  // BYTES
   std::vector<int64_t> numbers;    // INT32, INT64
@@ -43,8 +43,8 @@ struct Tensor {
     for (const size_t side : shape) count *= side;
     return count;
   }
-  // Of an element in the body.
-  std::string place(size_t i) const {
+  // Where an element is in the body.
+  std::string element_pointer(size_t i) const {
     if (is_binary) return pointer;
     return is_nested ? fmt::format("{}/data/{}/{}", pointer, i / shape.back(), i % shape.back())
                      : fmt::format("{}/data/{}", pointer, i);
@@ -66,12 +66,12 @@ std::vector<size_t> shape_of(const Json& value, const std::string& pointer) {
   return shape;
 }
 
-// `data`, which may be nested as the shape is. `path`: where in it `value` is.
+// Adds the elements of `data`, which may be nested as the shape is. `path`: the indices of `value` in it.
 void add_elements(const Json& value, std::vector<size_t>& path, Tensor& tensor) {
   if (value.is_array()) {
     path.push_back(0);
-    for (const Json& one : value.as_array()) {
-      add_elements(one, path, tensor);
+    for (const Json& element : value.as_array()) {
+      add_elements(element, path, tensor);
       ++path.back();
     }
     path.pop_back();
@@ -88,7 +88,7 @@ void add_elements(const Json& value, std::vector<size_t>& path, Tensor& tensor) 
     tensor.numbers.push_back(value.as_integer());
 }
 
-// BYTES: each text behind its length in 4 bytes.
+// Adds the texts of BYTES: each follows its length in 4 bytes.
 void add_texts(std::string_view bytes, Tensor& tensor) {
   while (!bytes.empty()) {
     uint32_t size = 0;
@@ -111,7 +111,7 @@ void add_numbers(std::string_view bytes, Tensor& tensor) {
   }
 }
 
-// Takes the tensor's bytes from the front of `tail`, if its parameters say that it is there.
+// Takes the tensor's bytes from the front of `tail`, if its parameters have a binary_data_size.
 bool read_binary(Body& body, std::string_view& tail, Tensor& tensor) {
   std::optional<Body> parameters = body.object("parameters");
   if (!parameters) return false;
@@ -151,9 +151,9 @@ Tensor tensor_of(Body body, const std::string& pointer, std::string_view& tail) 
     std::vector<size_t> path;
     add_elements(*data, path, tensor);
   }
-  const size_t found = tensor.texts.size() + tensor.numbers.size();
-  if (found != tensor.elements())
-    refuse(pointer, fmt::format("expected {} elements, as its shape says, got {}", tensor.elements(), found));
+  const size_t count = tensor.texts.size() + tensor.numbers.size();
+  if (count != tensor.elements())
+    refuse(pointer, fmt::format("expected {} elements, as its shape says, got {}", tensor.elements(), count));
   return tensor;
 }
 
@@ -170,17 +170,17 @@ class Tensors {
     for (size_t i = 0; i < inputs->as_array().size(); ++i)
       all_.push_back(tensor_of(body.part(inputs->as_array()[i], at(i)), at(i), tail));
     if (!tail.empty()) refuse(pointer, fmt::format("{} bytes behind the JSON belong to no tensor", tail.size()));
-    for (const Tensor& one : all_) {
+    for (const Tensor& tensor : all_) {
       constexpr std::array kNames = {"text", "text_pair", "input_ids", "attention_mask", "token_type_ids"};
-      if (std::find(kNames.begin(), kNames.end(), one.name) == kNames.end() || find(one.name) != &one)
-        refuse(one.pointer + "/name",
-               fmt::format("expected each of {} once at most, got {}", fmt::join(kNames, ", "), quote_json(one.name)));
+      if (std::find(kNames.begin(), kNames.end(), tensor.name) == kNames.end() || find(tensor.name) != &tensor)
+        refuse(tensor.pointer + "/name", fmt::format("expected each of {} once at most, got {}",
+                                                     fmt::join(kNames, ", "), quote_json(tensor.name)));
     }
   }
 
   const Tensor* find(std::string_view name) const {
-    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Tensor& t) { return t.name == name; });
-    return found == all_.end() ? nullptr : &*found;
+    const auto tensor = std::find_if(all_.begin(), all_.end(), [&](const Tensor& t) { return t.name == name; });
+    return tensor == all_.end() ? nullptr : &*tensor;
   }
   const Tensor* find(std::string_view name, std::string_view datatype_begins) const {
     const Tensor* tensor = find(name);
@@ -197,7 +197,7 @@ class Tensors {
 
 // ---- the sequences of a request
 
-// How many tokens of a row are text: ones of the mask, then zeros.
+// The number of a row's tokens that are text: the mask has ones for them and zeros behind them.
 size_t length_of(const Tensor* mask, size_t row, size_t columns) {
   if (mask == nullptr) return columns;
   const auto begin = mask->numbers.begin() + static_cast<ptrdiff_t>(row * columns);
@@ -211,9 +211,10 @@ size_t length_of(const Tensor* mask, size_t row, size_t columns) {
 int32_t checked(const Tensor& tensor, size_t at, int64_t limit) {
   const int64_t number = tensor.numbers[at];
   if (number < 0 || number >= limit)
-    throw ApiError(ApiCode::kTokenizer,
-                   fmt::format("{}: {}: expected 0 to {}, got {}", tensor.place(at), tensor.name, limit - 1, number),
-                   tensor.place(at));
+    throw ApiError(
+        ApiCode::kTokenizer,
+        fmt::format("{}: {}: expected 0 to {}, got {}", tensor.element_pointer(at), tensor.name, limit - 1, number),
+        tensor.element_pointer(at));
   return static_cast<int32_t>(number);
 }
 
@@ -248,19 +249,19 @@ Inputs texts_of(const Tensor& text, const Tensor* pair) {
   Inputs inputs;
   for (size_t i = 0; i < text.texts.size(); ++i) {
     if (pair == nullptr) {
-      inputs.add(text.texts[i], text.place(i));
+      inputs.add(text.texts[i], text.element_pointer(i));
     } else {
-      inputs.add(text.texts[i], text.place(i), pair->texts[i], pair->place(i));
+      inputs.add(text.texts[i], text.element_pointer(i), pair->texts[i], pair->element_pointer(i));
     }
   }
   return inputs;
 }
 
-// Texts or ids, with the room that they live in.
-struct Given {
+// The texts or ids of a request; owns them.
+struct RequestInputs {
   Inputs texts;
-  std::vector<Encoding> encodings;  // of ids
-  size_t columns = 0;               // of the ids, padding included
+  std::vector<Encoding> encodings;  // of a request with ids
+  size_t columns = 0;               // tokens of a row of ids, padding included
 
   std::vector<TextInput> views() const {
     std::vector<TextInput> views = texts.views();
@@ -269,20 +270,20 @@ struct Given {
   }
 };
 
-Given given_of(const ServedModel& model, const Tensors& tensors) {
+RequestInputs inputs_of(const ServedModel& model, const Tensors& tensors) {
   const Tensor* text = tensors.find("text", "BYTES");
   const Tensor* ids = tensors.find("input_ids", "INT");
   if ((text == nullptr) == (ids == nullptr)) refuse("/inputs", "expected either text or input_ids");
-  const Tensor& one = text != nullptr ? *text : *ids;
-  check_count(model, text != nullptr ? text->elements() : ids->shape[0], one.pointer);
-  Given given;
+  const Tensor& first = text != nullptr ? *text : *ids;
+  check_count(model, text != nullptr ? text->elements() : ids->shape[0], first.pointer);
+  RequestInputs inputs;
   if (text != nullptr) {
-    given.texts = texts_of(*text, tensors.find("text_pair", "BYTES"));
+    inputs.texts = texts_of(*text, tensors.find("text_pair", "BYTES"));
   } else {
-    given.encodings = encodings_of(model, *ids, tensors);
-    given.columns = ids->shape.back();
+    inputs.encodings = encodings_of(model, *ids, tensors);
+    inputs.columns = ids->shape.back();
   }
-  return given;
+  return inputs;
 }
 
 // ---- the answer
@@ -292,7 +293,7 @@ struct Output {
   bool is_binary = false;
 };
 
-// The one tensor that is asked for. Triton's clients say for each, or for all, whether they want bytes.
+// The one tensor that is requested. Triton's clients state for each, or for all, whether they want bytes.
 Output output_of(const ServedModel& model, Body& body) {
   const bool has_logits = facts_of(model.pipeline.model.head()).has_logits();
   Output output;
@@ -304,13 +305,14 @@ Output output_of(const ServedModel& model, Body& body) {
   const std::string pointer = body.pointer_of("outputs");
   if (!outputs->is_array() || outputs->as_array().size() != 1)
     refuse(pointer, fmt::format("expected an array of one, logits or embedding, got {}", outputs->describe()));
-  Body one = body.part(outputs->as_array().front(), pointer + "/0");
-  output.name = one.text("name").value_or("");
+  Body tensor = body.part(outputs->as_array().front(), pointer + "/0");
+  output.name = tensor.text("name").value_or("");
   if (output.name != "embedding" && (output.name != "logits" || !has_logits))
-    refuse(one.pointer_of("name"), fmt::format("expected {}, got {}", has_logits ? "logits or embedding" : "embedding",
-                                               quote_json(output.name)));
-  if (std::optional<Body> more = one.object("parameters"))
-    output.is_binary = more->flag_if_any(field::kBinaryData).value_or(output.is_binary);
+    refuse(
+        tensor.pointer_of("name"),
+        fmt::format("expected {}, got {}", has_logits ? "logits or embedding" : "embedding", quote_json(output.name)));
+  if (std::optional<Body> tensor_parameters = tensor.object("parameters"))
+    output.is_binary = tensor_parameters->flag_if_any(field::kBinaryData).value_or(output.is_binary);
   return output;
 }
 
@@ -319,11 +321,11 @@ struct Values {
   std::vector<float> values;
 };
 
-HttpResponse response_of(const ServedModel& model, const Json& id, const Output& output, Values found) {
+HttpResponse response_of(const ServedModel& model, const Json& id, const Output& output, Values answer) {
   JsonArray shape;
-  for (const size_t side : found.shape) shape.push_back(uint64_t{side});
+  for (const size_t side : answer.shape) shape.push_back(uint64_t{side});
   JsonObject tensor{{"name", output.name}, {"datatype", "FP32"}, {"shape", std::move(shape)}};
-  const size_t bytes = found.values.size() * sizeof(float);
+  const size_t bytes = answer.values.size() * sizeof(float);
   JsonObject body{{"model_name", model.name}, {"model_version", "1"}};
   if (!id.is_null()) body.emplace_back("id", id);
   if (output.is_binary) {
@@ -334,20 +336,20 @@ HttpResponse response_of(const ServedModel& model, const Json& id, const Output&
                         {"inference-header-content-length", std::to_string(response.body.size())}};
     const size_t begin = response.body.size();
     response.body.resize(begin + bytes);
-    std::memcpy(response.body.data() + begin, found.values.data(), bytes);
+    std::memcpy(response.body.data() + begin, answer.values.data(), bytes);
     return response;
   }
-  if (!std::ranges::all_of(found.values, [](float value) { return std::isfinite(value); }))
+  if (!std::ranges::all_of(answer.values, [](float value) { return std::isfinite(value); }))
     throw Error(ErrorCode::kNotFinite, output.name, "a number is not finite");
-  // Written around the numbers: ... "outputs": [{..., "data": [ and ]}]}.
+  // The JSON around the numbers: ... "outputs": [{..., "data": [ before them and ]}]} behind them.
   std::string begin = Json(std::move(body)).dump(), described = Json(std::move(tensor)).dump();
   begin.back() = ',';
   described.pop_back();
   begin += fmt::format(" \"outputs\": [{}, \"data\": [", described);
-  const size_t count = (found.values.size() + kNumbersAtOnce - 1) / kNumbersAtOnce;
+  const size_t count = (answer.values.size() + kNumbersAtOnce - 1) / kNumbersAtOnce;
   return parts_response(
       std::move(begin), count,
-      [values = std::make_shared<const std::vector<float>>(std::move(found.values))](size_t i, std::string& out) {
+      [values = std::make_shared<const std::vector<float>>(std::move(answer.values))](size_t i, std::string& out) {
         const std::span<const float> all(*values);
         std::string part;
         append_json(part, all.subspan(i * kNumbersAtOnce, std::min(kNumbersAtOnce, all.size() - i * kNumbersAtOnce)));
@@ -356,30 +358,30 @@ HttpResponse response_of(const ServedModel& model, const Json& id, const Output&
       "]}]}");
 }
 
-// The sequences, and what the model says of each: [B, C], or [B, L, C] of heads that answer for every token, with zeros
-// behind a text that is shorter than the longest.
-struct Found {
+// The sequences and the model's outputs for each: [B, C], or [B, L, C] for heads with an output for every token, with
+// zeros behind a text that is shorter than the longest.
+struct SequenceLogits {
   std::vector<Encoding> sequences;
-  std::vector<size_t> numbers;  // of tokens: 0, 1, ... of the longest sequence
+  std::vector<size_t> positions;  // of the longest sequence's tokens: 0, 1, ...
   std::vector<std::vector<float>> values;
 };
 
-Values logits_of(const ServedModel& model, const Found& found, size_t columns) {
+Values logits_of(const ServedModel& model, const SequenceLogits& results, size_t columns) {
   const bool is_of_sequence = facts_of(model.pipeline.model.head()).is_per_sequence();
-  for (const Encoding& sequence : found.sequences) columns = std::max(columns, sequence.size());
-  const size_t classes = found.values[0].size() / (is_of_sequence ? 1 : found.sequences[0].size());
+  for (const Encoding& sequence : results.sequences) columns = std::max(columns, sequence.size());
+  const size_t classes = results.values[0].size() / (is_of_sequence ? 1 : results.sequences[0].size());
   Values answer;
-  answer.shape = {found.sequences.size(), columns, classes};
+  answer.shape = {results.sequences.size(), columns, classes};
   if (is_of_sequence) answer.shape.erase(answer.shape.begin() + 1);
   const size_t stride = is_of_sequence ? classes : columns * classes;
-  answer.values.resize(found.sequences.size() * stride);
-  for (size_t i = 0; i < found.values.size(); ++i)
-    std::copy(found.values[i].begin(), found.values[i].end(),
+  answer.values.resize(results.sequences.size() * stride);
+  for (size_t i = 0; i < results.values.size(); ++i)
+    std::copy(results.values[i].begin(), results.values[i].end(),
               answer.values.begin() + static_cast<ptrdiff_t>(i * stride));
   return answer;
 }
 
-// Logits of every word for every token are refused where they would be too many.
+// Throws kBatchTooLarge where the logits of every word for every token would be too many.
 void check_size(const ServedModel& model, const std::vector<Encoding>& sequences) {
   if (!facts_of(model.pipeline.model.head()).predicts_words()) return;
   size_t tokens = 0;
@@ -393,43 +395,45 @@ void check_size(const ServedModel& model, const std::vector<Encoding>& sequences
         "/inputs");
 }
 
-Places places_of(const Given& given, const ServedModel& model, const EncodingRules& rules) {
-  return {model.pipeline.tokenizer, rules, nullptr, [&given] { return given.texts.placed(); }};
+Places places_of(const RequestInputs& inputs, const ServedModel& model, const EncodingRules& rules) {
+  return {model.pipeline.tokenizer, rules, nullptr, [&inputs] { return inputs.texts.placed(); }};
 }
 
-Answering logits(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
+Answering logits(const ServedModel& model, const RequestInputs& inputs, const EncodingRules& rules, const Json& id,
                  const Output& output) {
-  auto found = std::make_shared<Found>();
-  found->sequences = given.encodings;
-  const Places places = places_of(given, model, rules);
-  for (const TextInput& text : given.texts.views())
-    found->sequences.push_back(places.plan([&] { return encode_one(model.pipeline.tokenizer, text, rules); }));
-  check_size(model, found->sequences);
-  found->values.resize(found->sequences.size());
+  auto results = std::make_shared<SequenceLogits>();
+  results->sequences = inputs.encodings;
+  const Places places = places_of(inputs, model, rules);
+  for (const TextInput& text : inputs.texts.views())
+    results->sequences.push_back(places.plan([&] { return encode_one(model.pipeline.tokenizer, text, rules); }));
+  check_size(model, results->sequences);
+  results->values.resize(results->sequences.size());
   SequencePlan plan;
-  plan.sequences = SequenceSource(found->sequences);
+  plan.sequences = SequenceSource(results->sequences);
   if (facts_of(model.pipeline.model.head()).predicts_words()) {
-    found->numbers.resize(std::ranges::max(plan.sequences.tokens()));
-    std::iota(found->numbers.begin(), found->numbers.end(), size_t{0});
-    plan.rows = [found](size_t sequence) { return std::span(found->numbers).first(found->sequences[sequence].size()); };
+    results->positions.resize(std::ranges::max(plan.sequences.tokens()));
+    std::iota(results->positions.begin(), results->positions.end(), size_t{0});
+    plan.rows = [results](size_t sequence) {
+      return std::span(results->positions).first(results->sequences[sequence].size());
+    };
   }
-  plan.take = [found](size_t sequence, std::span<const float> values) {
-    found->values[sequence].assign(values.begin(), values.end());
+  plan.take = [results](size_t sequence, std::span<const float> values) {
+    results->values[sequence].assign(values.begin(), values.end());
   };
   Answering reply = answering_of(std::move(plan));
-  reply.respond = [found, &model, id, output, columns = given.columns] {
-    return response_of(model, id, output, logits_of(model, *found, columns));
+  reply.respond = [results, &model, id, output, columns = inputs.columns] {
+    return response_of(model, id, output, logits_of(model, *results, columns));
   };
   return reply;
 }
 
-Answering embedding(const ServedModel& model, const Given& given, const EncodingRules& rules, const Json& id,
+Answering embedding(const ServedModel& model, const RequestInputs& inputs, const EncodingRules& rules, const Json& id,
                     const Output& output) {
   EmbeddingOptions options;
   options.rules = rules;
   options.normalizes = true;  // as /embed does
   Planned<EmbeddingAnswer> planned =
-      places_of(given, model, options.rules).plan([&] { return plan_embed(model.pipeline, given.views(), options); });
+      places_of(inputs, model, options.rules).plan([&] { return plan_embed(model.pipeline, inputs.views(), options); });
   Answering reply = answering_of(std::move(planned.plan));
   reply.respond = [finish = std::move(planned.finish), &model, id, output] {
     Values values;
@@ -446,7 +450,7 @@ JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArr
   return {{"name", name}, {"datatype", datatype}, {"shape", std::move(shape)}};
 }
 
-// Of logits, padding included.
+// The number of logits in an answer, padding included.
 size_t answered_values(const ServedModel& model, const Answering& reply, size_t columns) {
   const HeadFacts& head = facts_of(model.pipeline.model.head());
   const auto classes =
@@ -460,17 +464,17 @@ size_t answered_values(const ServedModel& model, const Answering& reply, size_t 
 Answering infer(const ServedModel& model, Body& body) {
   const std::optional<std::string> id = body.text("id");
   const Output output = output_of(model, body);
-  const Given given = given_of(model, Tensors(body));
+  const RequestInputs inputs = inputs_of(model, Tensors(body));
   const EncodingRules rules = rules_of(model, LongText::kCut);
   const Json echoed = id ? Json(*id) : Json();
-  Answering reply = output.name == "embedding" ? embedding(model, given, rules, echoed, output)
-                                               : logits(model, given, rules, echoed, output);
-  const size_t values = output.name == "embedding" ? (given.texts.size() + given.encodings.size()) *
+  Answering reply = output.name == "embedding" ? embedding(model, inputs, rules, echoed, output)
+                                               : logits(model, inputs, rules, echoed, output);
+  const size_t values = output.name == "embedding" ? (inputs.texts.size() + inputs.encodings.size()) *
                                                          static_cast<size_t>(model.pipeline.config.hidden_size)
-                                                   : answered_values(model, reply, given.columns);
+                                                   : answered_values(model, reply, inputs.columns);
   reply.answer_bytes = values * (output.is_binary ? sizeof(float) : kNumberBytes);
-  reply.items = given.texts.size() + given.encodings.size();
-  reply.characters = given.texts.characters();
+  reply.items = inputs.texts.size() + inputs.encodings.size();
+  reply.characters = inputs.texts.characters();
   return reply;
 }
 

@@ -1,4 +1,4 @@
-// Embeddings as OpenAI's clients ask for them.
+// Embeddings in the dialect of OpenAI's clients.
 #include <fmt/format.h>
 
 #include <bit>
@@ -12,9 +12,9 @@ namespace deberta::serve::openai {
 namespace {
 
 // Texts, or token ids as the model's tokenizer makes them.
-struct Given {
+struct EmbeddingInputs {
   Inputs texts;
-  std::vector<Encoding> encodings;  // of ids
+  std::vector<Encoding> encodings;  // of a request with ids
   size_t size() const { return encodings.empty() ? texts.size() : encodings.size(); }
 };
 
@@ -42,22 +42,22 @@ Encoding encoding_of(const ServedModel& model, const Json& ids, const std::strin
   return encoding;
 }
 
-Given given_of(const ServedModel& model, Body& body) {
+EmbeddingInputs inputs_of(const ServedModel& model, Body& body) {
   const Json* value = body.find("input");
   if (value == nullptr) body.refuse_missing("input");
   const std::string pointer = body.pointer_of("input");
-  Given given;
+  EmbeddingInputs inputs;
   if (value->is_string()) {
-    given.texts.add(value->as_string(), pointer);
-    return given;
+    inputs.texts.add(value->as_string(), pointer);
+    return inputs;
   }
   if (!value->is_array())
     body.refuse("input",
                 fmt::format("expected a string, an array of strings, or token ids, got {}", value->describe()));
   const JsonArray& array = value->as_array();
   if (!array.empty() && array.front().is_integer()) {  // one text
-    given.encodings.push_back(encoding_of(model, *value, pointer));
-    return given;
+    inputs.encodings.push_back(encoding_of(model, *value, pointer));
+    return inputs;
   }
   check_count(model, array.size(), pointer);
   if (array.front().is_array()) {
@@ -66,12 +66,12 @@ Given given_of(const ServedModel& model, Body& body) {
       if (!array[i].is_array())
         throw ApiError(ApiCode::kValidation, fmt::format("{}: expected token ids, got {}", at, array[i].describe()),
                        at);
-      given.encodings.push_back(encoding_of(model, array[i], at));
+      inputs.encodings.push_back(encoding_of(model, array[i], at));
     }
   } else {
-    given.texts.add_all(*value, pointer);
+    inputs.texts.add_all(*value, pointer);
   }
-  return given;
+  return inputs;
 }
 
 void add_embedding(const VectorTexts& vectors, size_t i, bool is_base64, std::string& out) {
@@ -89,19 +89,19 @@ void add_embedding(const VectorTexts& vectors, size_t i, bool is_base64, std::st
 }  // namespace
 
 Answering embeddings(const ServedModel& model, Body& body) {
-  const Given given = given_of(model, body);
+  const EmbeddingInputs inputs = inputs_of(model, body);
   body.text(field::kModel);
   body.text(field::kUser);
   const bool is_base64 = body.word(field::kEncodingFormat) == "base64";
   EmbeddingOptions options;
   options.rules = rules_of(model, body, LongText::kRefuse);
   const VectorCut cut(model, body, true, options);
-  std::vector<TextInput> inputs = given.texts.views();
-  for (const Encoding& encoding : given.encodings) inputs.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
+  std::vector<TextInput> views = inputs.texts.views();
+  for (const Encoding& encoding : inputs.encodings) views.push_back(TextInput{.text = {}, .encodings = {&encoding, 1}});
   const size_t columns = cut.columns(embedding_columns(model.pipeline, options));
   Answering reply =
-      responding(places_of(model, options.rules, body, given.texts).plan([&] {
-        return plan_embed(model.pipeline, inputs, options);
+      responding(places_of(model, options.rules, body, inputs.texts).plan([&] {
+        return plan_embed(model.pipeline, views, options);
       }),
                  [cut, columns, is_base64, name = model.name](std::vector<EmbeddingAnswer> answers) {
                    uint64_t tokens = 0;
@@ -116,9 +116,9 @@ Answering embeddings(const ServedModel& model, Body& body) {
                        [vectors, is_base64](size_t i, std::string& out) { add_embedding(*vectors, i, is_base64, out); },
                        fmt::format("], \"model\": {}, \"usage\": {}}}", quote_json(name), usage.dump()));
                  });
-  reply = of_vectors(std::move(reply), given.size() * columns);
-  reply.items = given.size();
-  reply.characters = given.texts.characters();
+  reply = of_vectors(std::move(reply), inputs.size() * columns);
+  reply.items = inputs.size();
+  reply.characters = inputs.texts.characters();
   return reply;
 }
 

@@ -11,7 +11,7 @@
 namespace deberta::serve {
 namespace {
 
-// Of a route whose path and client do not matter.
+// A handler whose answer does not depend on the path or the client.
 template <Answering (*F)(const ServedModel&, Body&)>
 Answering plain(const ServedModel& model, Body& body, const RouteRequest&) {
   return F(model, body);
@@ -85,13 +85,13 @@ std::vector<std::string_view> segments_of(std::string_view path) {
   return segments;
 }
 
-// As served names are written; so no path reaches anything else.
+// Whether it is written as names of served models are, so that no path reaches anything else.
 bool is_name(std::string_view text) {
   if (!is_plain_name(text, 96)) return false;
   return text != "." && text != "..";
 }
 
-// "org%2Fname", as clients generated from a description of the routes write a name with a slash, to org/name.
+// The name of a segment: "org%2Fname", which clients generated from the OpenAPI document send, is org/name.
 std::string name_of(std::string_view segment) {
   for (const std::string_view slash : {"%2F", "%2f"}) {
     const size_t at = std::min(segment.find(slash), segment.size());
@@ -147,7 +147,7 @@ std::string allowed_methods(std::string_view path) {
 
 namespace {
 
-// Without a route where no one takes it.
+// The route of a request; without one where no route matches.
 RouteMatch find_match(std::string_view method, std::string_view path) {
   const std::vector<std::string_view> segments = segments_of(path);
   for (const Route& route : kRoutes) {

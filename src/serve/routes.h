@@ -1,4 +1,4 @@
-// The table of routes: what each method and path does, who may ask, and in which dialect errors are written.
+// The table of routes: the handler of each method and path, the scope that it needs, and the dialect of its errors.
 #pragma once
 #include <span>
 #include <string>
@@ -15,7 +15,7 @@ namespace deberta::serve {
 
 struct RouteMatch;
 
-// What an inference request carries beside its body: the task that its path names (of the hub), and its client.
+// What an inference request has beside its body: the hub's task that its path names, and its client.
 struct RouteRequest {
   std::string_view task, user_agent;
 };
@@ -25,8 +25,8 @@ struct GetRequest {
   const std::string& owner;  // the name of the client's key
 };
 
-// What a route does, by when and where it may run: a route of another kind is another type, which Call::begin() must
-// take before this compiles.
+// The kinds of handlers, by when and where they run. Another kind is another type, and Call::begin() needs an overload
+// for it before this compiles.
 using Answer = Answering (*)(const ServedModel& model, Body& body,
                              const RouteRequest& request);                              // on a thread of the pool
 using Get = HttpResponse (*)(Server::State& server, const GetRequest& request);         // at once; soon done
@@ -35,30 +35,30 @@ using Explain = HttpResponse (*)(Server::State& server, const ServedModel& model
                                  const std::string& owner);  // on the explainer's thread
 using Handler = std::variant<Answer, Get, Command, Explain>;
 
-enum class Ports { kServing, kBoth, kMetrics };  // kMetrics: that of --metrics-port where there is one
+enum class Ports { kServing, kBoth, kMetrics };  // kMetrics: --metrics-port where it is set
 
 struct Route {
   std::string_view method;
   std::string_view path;  // {model}: one or two segments; {task}, {file}: one
   Handler handler;
   Dialect dialect = Dialect::kTei;
-  Scope scope = Scope::kInfer;  // of the keys that open it
+  Scope scope = Scope::kInfer;  // that a key needs
   Ports ports = Ports::kServing;
-  bool is_open = false;   // without a key too
-  bool has_tail = false;  // bytes behind the JSON, where the header Inference-Header-Content-Length says so
+  bool is_open = false;   // to requests without a key
+  bool has_tail = false;  // bytes behind the JSON, as the header Inference-Header-Content-Length states
 };
 
 struct RouteMatch {
   const Route* route = nullptr;
   std::string model, task, file;
 };
-// Throws kNotFound, and kMethod with the methods there are.
+// Throws kNotFound, and kMethod with the path's methods.
 RouteMatch match_route(std::string_view method, std::string_view path);
 const Route* find_route(std::string_view method, std::string_view path);  // null for none
 // The methods of a path, "GET, HEAD"; empty: no such path.
 std::string allowed_methods(std::string_view path);
 std::span<const Route> all_routes();
-// In whose words a request that no route takes is refused.
+// The dialect in which a request for a path is refused, also where no route matches it.
 Dialect dialect_of(std::string_view path);
 
 }  // namespace deberta::serve

@@ -1,4 +1,4 @@
-// Builds the parts of a server, decides early on a request's head, and logs every answer.
+// Builds the parts of a server, refuses requests by their heads, and logs every answer.
 #include "serve/server.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostId = 64;                         // characters of a request's own id
+constexpr size_t kMostId = 64;                         // characters of an id that a request brings
 constexpr size_t kMostField = 200, kMostDetail = 400;  // bytes in the log
 
-// The least status that is told.
+// The lowest status that is logged.
 int least_status(LogLevel level) {
   return level == LogLevel::kInfo ? 0 : level == LogLevel::kWarning ? 400 : 500;
 }
@@ -35,19 +35,19 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-// Tokens of a text: at most `given`, or without it as many as other verbs read of this folder.
-size_t input_length(std::optional<size_t> given, const std::string& folder) {
+// The most tokens of a text: `requested` or what the folder allows; without it, as many as the other verbs read.
+size_t input_length(std::optional<size_t> requested, const std::string& folder) {
   constexpr size_t kUsual = EncodeOptions{}.max_tokens, kMost = 8192;
   const TextLimits limits = read_text_limits(folder);
-  if (given) return std::min(*given, limits.max_tokens.value_or(*given));
+  if (requested) return std::min(*requested, limits.max_tokens.value_or(*requested));
   return std::min(limits.length_for(kUsual).value_or(kUsual), kMost);
 }
 
 }  // namespace
 
 std::string id_of(const HttpRequest& request) {
-  const std::string_view given = request.header("x-request-id");
-  return is_plain_name(given, kMostId) ? std::string(given) : new_id();
+  const std::string_view requested_id = request.header("x-request-id");
+  return is_plain_name(requested_id, kMostId) ? std::string(requested_id) : new_id();
 }
 
 std::shared_ptr<Served> Server::State::open(const ModelSource& source) {
@@ -95,14 +95,14 @@ std::shared_ptr<const Keys> Server::State::keys() const {
   return keys_;
 }
 
-// Whose key the request has, if anybody's.
+// The key that the request has; none: no known key.
 std::optional<Key> Server::State::key_of(const HttpRequest& head) const {
   const std::shared_ptr<const Keys> all = keys();
   const Key* key = all->find(head.header("authorization"));
   return key == nullptr ? std::nullopt : std::optional(*key);
 }
 
-// Nothing without keys. Throws kUnauthorized.
+// None where the server has no keys. Throws kUnauthorized.
 std::optional<Key> Server::State::check_key(const HttpRequest& head) const {
   if (keys()->empty()) return std::nullopt;
   std::optional<Key> key = key_of(head);
@@ -110,14 +110,14 @@ std::optional<Key> Server::State::check_key(const HttpRequest& head) const {
   return key;
 }
 
-// Whether its address is what a proxy says. Who may write to a Unix socket is a proxy that is trusted.
+// Whether a trusted proxy reports the client's address. A peer on a Unix socket is a trusted proxy.
 bool Server::State::is_forwarded(const HttpRequest& head) const {
   const std::vector<std::string>& trusted = settings.trusted_proxies;
   return (head.peer.empty() || std::ranges::find(trusted, head.peer) != trusted.end()) &&
          !head.header("x-forwarded-for").empty();
 }
 
-// The address of the client: behind a proxy that is trusted, the last one that it names.
+// The address of the client: behind a trusted proxy, the last one that it names.
 std::string Server::State::address_of(const HttpRequest& head) const {
   if (!is_forwarded(head)) return head.peer;
   const std::string_view forwarded = head.header("x-forwarded-for");
@@ -127,7 +127,7 @@ std::string Server::State::address_of(const HttpRequest& head) const {
   return last.empty() || last.size() > kMostId ? head.peer : std::string(last);
 }
 
-// Whose share of the work and of the memory it has.
+// The client whose share of the work and of the memory the request uses.
 std::string Server::State::client_of(const HttpRequest& head, const std::optional<Key>& key) const {
   return key ? "key " + key->name : address_of(head);
 }
@@ -146,7 +146,7 @@ std::optional<HttpResponse> Server::State::preflight(const HttpRequest& head, co
   return response;
 }
 
-// Throws what a request is refused for before its body is read.
+// Throws where a request is refused before its body is read.
 void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) const {
   const Route* route = find_route(head.method, head.path);
   const bool is_metrics = route != nullptr && route->ports == Ports::kMetrics;
@@ -165,7 +165,7 @@ void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) cons
     throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
 }
 
-// What has its answer before the body is read; throws what it is refused for.
+// The answer of a request that needs no body; none: the body is read. Throws where it is refused.
 std::optional<HttpResponse> Server::State::answer_early(const HttpRequest& head, bool is_of_metrics) const {
   if (keys()->empty()) check_host(head, settings.browser);
   check_origin(head, settings.browser);
@@ -184,12 +184,12 @@ HttpResponse Server::State::refuse(const HttpRequest& head, const ApiError& erro
   const std::string id = id_of(head);
   add_headers(head, id, response);
   const bool is_tei = dialect_of(head.path) == Dialect::kTei;
-  tell({.route = error.code == ApiCode::kNotFound ? "none"
-                 : is_tei                         ? "tei"
-                                                  : "other",
-        .model = {},
-        .failure = {}},
-       line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
+  record({.route = error.code == ApiCode::kNotFound ? "none"
+                   : is_tei                         ? "tei"
+                                                    : "other",
+          .model = {},
+          .failure = {}},
+         line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
   return response;
 }
 
@@ -203,7 +203,7 @@ Admission Server::State::admit(const HttpRequest& head, size_t body_bytes, bool 
   }
 }
 
-// What the connection refuses: there is no request.
+// The answer where the connection itself refuses: there is no request.
 HttpResponse Server::State::refuse_connection(int status, const std::string& why, const std::string& peer) {
   const ApiError error(code_of_status(status), why);
   HttpResponse response = error_response(error, Dialect::kTei);
@@ -211,7 +211,7 @@ HttpResponse Server::State::refuse_connection(int status, const std::string& why
   none.peer = peer;
   const std::string id = new_id();
   add_headers(none, id, response);
-  tell({.route = "none", .model = {}, .failure = {}}, line_of(none, id, ""), &error, response);
+  record({.route = "none", .model = {}, .failure = {}}, line_of(none, id, ""), &error, response);
   return response;
 }
 
@@ -245,15 +245,15 @@ RequestLog Server::State::line_of(const HttpRequest& request, const std::string&
   return line;
 }
 
-void Server::State::tell(const RequestFacts& facts, const RequestLog& about, const ApiError* error,
-                         HttpResponse& response) {
+void Server::State::record(const RequestFacts& facts, const RequestLog& request_log, const ApiError* error,
+                           HttpResponse& response) {
   RequestFacts counted = facts;
   if (error != nullptr) {
     counted.status = info_of(error->code).status;
     counted.failure = failure_of(error->code);
   }
   metrics.count(counted);
-  RequestLog line = about;
+  RequestLog line = request_log;
   line.route = counted.route;
   line.model = counted.model;
   line.status = counted.status;
@@ -294,7 +294,7 @@ void Server::State::expire() {
   }
 }
 
-// Memory that answers had goes back to the system; the allocator alone keeps what lies between other blocks.
+// Returns the memory of past answers to the system; by itself the allocator keeps what lies between other blocks.
 void Server::State::trim() {
   constexpr uint64_t kLeast = uint64_t{4} << 20;
   constexpr int64_t kPause = 500000;  // microseconds
@@ -312,17 +312,17 @@ Server::Server(const ServerSettings& settings, std::function<void(const RequestL
   State* state = state_.get();
   state->http = std::make_unique<HttpServer>(settings.http, state->hooks(false));
   if (settings.metrics_port) {
-    HttpSettings other = settings.http;
-    other.port = *settings.metrics_port;
-    other.uds.clear();
-    other.threads = 1;
-    state->metrics_http = std::make_unique<HttpServer>(other, state->hooks(true));
+    HttpSettings metrics_settings = settings.http;
+    metrics_settings.port = *settings.metrics_port;
+    metrics_settings.uds.clear();
+    metrics_settings.threads = 1;
+    state->metrics_http = std::make_unique<HttpServer>(metrics_settings, state->hooks(true));
     state->metrics_http->start();
   }
   state->http->start();
 }
 
-// The port first, then what computes; then nobody asks the readers and the loader for anything, and they end.
+// The ports stop first, then the explainer, the loader and the models; the readers end when no one posts work to them.
 Server::~Server() {
   if (state_->metrics_http) state_->metrics_http->stop();
   state_->http->stop();

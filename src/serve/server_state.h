@@ -58,8 +58,8 @@ struct Server::State {
   HttpResponse refuse_connection(int status, const std::string& why, const std::string& peer);
   // The headers that every response has.
   void add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const;
-  // Counts the request, and logs it once its response is sent. `error`: what it was refused for; null: nothing.
-  void tell(const RequestFacts& facts, const RequestLog& line, const ApiError* error, HttpResponse& response);
+  // Counts the request, and logs it once its response is sent. `error`: the reason of a refusal; null: none.
+  void record(const RequestFacts& facts, const RequestLog& line, const ApiError* error, HttpResponse& response);
   RequestLog line_of(const HttpRequest& request, const std::string& id, const std::string& key) const;
   void write_line(RequestLog line, bool is_whole);
   void expire();

@@ -10,7 +10,7 @@
 namespace deberta::serve::tei {
 namespace {
 
-// `inputs`: a text or a list of them. `is_single`: the answer is not a list.
+// The field `inputs`: a text or a list of them.
 Inputs texts_of_inputs(const ServedModel& model, Body& body) {
   Inputs inputs;
   const Json* value = body.find("inputs");
@@ -24,13 +24,13 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body) {
   return inputs;
 }
 
-// A prompt that is not put before the texts would give other vectors in silence.
+// Without the prompt before the texts, the vectors would differ, and no one would notice.
 void refuse_prompt(Body& body) {
   if (body.text("prompt_name"))
     body.refuse("prompt_name", "expected no name: the model has no prompts by name; put the prompt before the texts");
 }
 
-// One text ["a"] or one pair ["a", "b"].
+// Adds one text ["a"] or one pair ["a", "b"].
 void add_text_or_pair(const Json& value, const std::string& pointer, Inputs& inputs) {
   std::vector<std::string> texts = serve::texts_of(value, pointer);
   if (texts.size() == 1) return inputs.add(std::move(texts[0]), pointer + "/0");
@@ -99,17 +99,17 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongTex
   const bool has_texts = body.flag(field::kReturnText);
   if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   const TextInput input{.text = *query, .items = *texts};
-  const PlacedText asked{*query, body.pointer_of("query")};
+  const PlacedText placed_query{*query, body.pointer_of("query")};
   Answering reply =
-      answering(places_of(model, options.rules, parameters, asked, *texts, body.pointer_of("texts")).plan([&] {
+      answering(places_of(model, options.rules, parameters, placed_query, *texts, body.pointer_of("texts")).plan([&] {
         return plan_rerank(model.pipeline, {&input, 1}, options);
       }),
                 [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
                   JsonArray all;
                   for (const RankedDocument& document : answers.front().documents) {
-                    JsonObject one{{"index", uint64_t{document.index}}, {"score", document.score}};
-                    if (has_texts) one.emplace_back("text", documents[document.index]);
-                    all.push_back(std::move(one));
+                    JsonObject result{{"index", uint64_t{document.index}}, {"score", document.score}};
+                    if (has_texts) result.emplace_back("text", documents[document.index]);
+                    all.push_back(std::move(result));
                   }
                   return all;
                 });
@@ -189,12 +189,12 @@ Answering similarity(const ServedModel& model, Body& body, LongText long_text) {
 
 namespace {
 
-// Texts and their tokens, which an answer tells one by one.
+// Texts and their tokens, which an answer lists one by one.
 struct TokenTexts {
   std::vector<std::string> texts;
   std::vector<Encoding> encodings;
   std::vector<OffsetUnits> units;
-  std::vector<size_t> starts{0};
+  std::vector<size_t> starts{0};  // first token of each text, then the number of all tokens
 
   bool has_empty() const {  // a text without a token
     return std::ranges::adjacent_find(starts) != starts.end();
@@ -204,15 +204,15 @@ struct TokenTexts {
 Json token_json(const TokenTexts& all, const Tokenizer& tokenizer, size_t text, size_t i) {
   const Encoding& encoding = all.encodings[text];
   const bool is_special = encoding.is_special[i] != 0;
-  const Offset bytes = encoding.bytes[i], place = all.units[text].convert(encoding.chars[i], bytes);
+  const Offset bytes = encoding.bytes[i], offset = all.units[text].convert(encoding.chars[i], bytes);
   const std::string_view piece = is_special
                                      ? tokenizer.piece(encoding.ids[i])
                                      : std::string_view(all.texts[text]).substr(bytes.begin, bytes.end - bytes.begin);
   return JsonObject{{"id", int64_t{encoding.ids[i]}},
                     {"text", piece},
                     {"special", is_special},
-                    {"start", is_special ? Json() : Json(int64_t{place.begin})},
-                    {"stop", is_special ? Json() : Json(int64_t{place.end})}};
+                    {"start", is_special ? Json() : Json(int64_t{offset.begin})},
+                    {"stop", is_special ? Json() : Json(int64_t{offset.end})}};
 }
 
 Json whole_json(const TokenTexts& all, const Tokenizer& tokenizer) {
@@ -225,7 +225,7 @@ Json whole_json(const TokenTexts& all, const Tokenizer& tokenizer) {
   return texts;
 }
 
-// The i-th token of all, behind what separates it from the one before.
+// Appends the i-th token of all texts and what separates it from the token before.
 void add_token(const TokenTexts& all, const Tokenizer& tokenizer, size_t i, std::string& out) {
   const auto text = static_cast<size_t>(std::ranges::upper_bound(all.starts, i) - all.starts.begin()) - 1;
   const size_t at = i - all.starts[text];
@@ -271,11 +271,12 @@ namespace {
 
 std::vector<int32_t> ids_of(const Json& value, const std::string& pointer, const Tokenizer& tokenizer) {
   std::vector<int32_t> ids;
-  for (const Json& one : value.as_array()) {
-    if (!one.is_integer() || one.as_integer() < 0 || one.as_integer() >= static_cast<int64_t>(tokenizer.size()))
+  for (const Json& element : value.as_array()) {
+    if (!element.is_integer() || element.as_integer() < 0 ||
+        element.as_integer() >= static_cast<int64_t>(tokenizer.size()))
       Body::refuse_at(fmt::format("{}/{}", pointer, ids.size()),
-                      fmt::format("expected a token id below {}, got {}", tokenizer.size(), one.describe()));
-    ids.push_back(static_cast<int32_t>(one.as_integer()));
+                      fmt::format("expected a token id below {}, got {}", tokenizer.size(), element.describe()));
+    ids.push_back(static_cast<int32_t>(element.as_integer()));
   }
   return ids;
 }
@@ -291,7 +292,7 @@ Answering decode(const ServedModel& model, Body& body) {
   const bool skips = body.flag(field::kSkipSpecialTokens);
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   JsonArray texts;
-  if (!all.empty() && !all.front().is_array()) {  // of one text
+  if (!all.empty() && !all.front().is_array()) {  // the ids of one text
     texts.push_back(tokenizer.decode(ids_of(*value, pointer, tokenizer), skips));
   } else {
     check_count(model, all.size(), pointer);

@@ -1,4 +1,4 @@
-// A pass over one sequence, per token.
+// Counts the operations of a pass over one sequence, per token.
 #include "train/ablation/flops.h"
 
 #include "cost/operations.h"

@@ -40,7 +40,7 @@ Json* find_member(JsonObject& object, const std::string& name) {
   return member == object.end() ? nullptr : &member->second;
 }
 
-// `options` with those of `more` set on top; overrides of the configuration add up.
+// `options`, overridden by `more`; overrides of the configuration are joined.
 JsonObject merged(JsonObject options, const JsonObject& more) {
   for (const auto& [name, value] : more) {
     Json* old = find_member(options, name);
@@ -104,19 +104,20 @@ std::vector<PlanTask> tasks_of(const Json& document, const JsonObject& common, P
       continue;
     }
     PlanTask task{.name = name, .metric = {}, .options = {}, .folds = folds_of(value, at, problems)};
-    JsonObject own = value.as_object();
-    if (const Json* metric = find_member(own, "metric"); metric != nullptr && metric->is_string())
+    JsonObject task_options = value.as_object();
+    if (const Json* metric = find_member(task_options, "metric"); metric != nullptr && metric->is_string())
       task.metric = metric->as_string();
     else
       problems.add(at + ".metric", "expected the name of a metric, such as accuracy");
-    std::erase_if(own, [](const JsonMember& member) { return member.first == "metric" || member.first == kFolds; });
-    task.options = merged(merged({{"task", name}}, common), own);
+    std::erase_if(task_options,
+                  [](const JsonMember& member) { return member.first == "metric" || member.first == kFolds; });
+    task.options = merged(merged({{"task", name}}, common), task_options);
     tasks.push_back(std::move(task));
   }
   return tasks;
 }
 
-// "no c2p" -> "no-c2p": what is no plain letter of a folder's name becomes a dash.
+// "no c2p" -> "no-c2p": characters other than letters and digits become a dash.
 std::string folder_name(const std::string& name) {
   std::string slug;
   for (const char c : name) {
@@ -135,14 +136,15 @@ PlanForm form_of(const std::string& name, const Json& value, const JsonObject& c
   plan_form.finetune = object_of(value, "finetune", at, problems);
   if (const Json* about = value.find("about"); about != nullptr && about->is_string())
     plan_form.about = about->as_string();
-  if (const Json* named = value.find("form"); named != nullptr) {
-    const Form* form = named->is_string() ? find_form(named->as_string()) : nullptr;
+  if (const Json* form_name = value.find("form"); form_name != nullptr) {
+    const Form* form = form_name->is_string() ? find_form(form_name->as_string()) : nullptr;
     if (form == nullptr) {
       std::vector<std::string_view> names;
       for (const Form& known_form : all_forms()) {
         if (known_form.refusal.empty()) names.push_back(known_form.name);
       }
-      problems.add(at + "form", fmt::format("expected one of {}, got {}", fmt::join(names, ", "), named->describe()));
+      problems.add(at + "form",
+                   fmt::format("expected one of {}, got {}", fmt::join(names, ", "), form_name->describe()));
     } else if (!form->refusal.empty()) {
       problems.add(at + "form", fmt::format("{}: {}", form->name, form->refusal));
     } else {
@@ -179,7 +181,7 @@ std::vector<PlanForm> forms_of(const Json& document, const JsonObject& common, P
   return forms;
 }
 
-// For a plan that only fine-tunes.
+// The model of a plan that only fine-tunes; empty: the plan has none.
 std::string model_of(const Json& document, Problems& problems) {
   const Json* value = document.find("model");
   if (value == nullptr) return "";
@@ -191,7 +193,7 @@ std::string model_of(const Json& document, Problems& problems) {
   return "";
 }
 
-// Forms of such a plan pre-train nothing.
+// Forms of a plan with a model pre-train nothing.
 void check_forms_of_model(const Plan& plan, Problems& problems) {
   for (const PlanForm& form : plan.forms) {
     if (!form.options.empty())
@@ -202,7 +204,7 @@ void check_forms_of_model(const Plan& plan, Problems& problems) {
   if (plan.tasks.empty()) problems.add("tasks", "expected at least one to fine-tune the model for, got none");
 }
 
-// Rows are held out in one way.
+// Checks that a task with folds has no other held-out rows.
 void check_folds(const Plan& plan, Problems& problems) {
   for (const PlanTask& task : plan.tasks) {
     const auto check = [&](const JsonObject& options, const std::string& at) {

@@ -52,7 +52,7 @@ void check_metrics(const PlanFile& file) {
 
 // ---- files
 
-// What the plan names, and where in it: corpora, a model, the files of tasks.
+// The files that the plan names, each with where it does: corpora, a model, the files of tasks.
 std::vector<std::pair<std::string, std::string>> named_files(const PlanFile& file) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& corpus : file.plan.corpora) files.emplace_back("corpora", file.from_root(corpus));
@@ -77,13 +77,13 @@ void check_files(const PlanFile& file) {
 
 // ---- the folder
 
-// A file itself, whatever it is called.
+// Whether two paths lead to one file.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return is_regular_file(a) && fs::equivalent(a, b, none);
 }
 
-// What the plan reads may not lie where its runs and tables are written, nor be linked to from there.
+// Files that the plan reads may neither lie in the folder of its runs and tables nor be linked to from there.
 void check_keeps_files(const PlanFile& plan, const std::string& folder) {
   const std::vector<std::string> names = names_in(folder);
   const auto is_linked_to = [&](const std::string& file) {
@@ -112,7 +112,7 @@ void check_plan(const PlanFile& file, const CheckOptions& check_options) {
   check_files(file);
 }
 
-// The plan that the folder was made for may have had fewer forms, but no others under the same names.
+// The plan of the folder may have fewer forms, but none with other options under the same name.
 void check_folder(const PlanFile& file, const std::string& folder) {
   check_keeps_files(file, folder);
   const std::string path = folder + "/" + kPlanName;

@@ -32,10 +32,10 @@ void write_text(const std::string& path, const std::string& text) {
   write_output_file(path, [&](FileWriter& out) { out.write(text); });
 }
 
-// Files that are not there afterwards, whatever ends the work on them.
-struct Removed {
+// Removes files when it goes out of scope, also on an exception.
+struct RemovedFiles {
   std::vector<std::string> paths;
-  ~Removed() {
+  ~RemovedFiles() {
     std::error_code ignored;
     for (const std::string& path : paths) fs::remove(path, ignored);
   }
@@ -45,7 +45,7 @@ void remove_checkpoints(const std::string& folder) {
   for (const int64_t step : checkpoint_steps(folder)) fs::remove_all(folder + "/" + checkpoint_name(step));
 }
 
-// Absolute, so that they mean the same from everywhere.
+// Makes paths absolute, so that they mean the same in every working directory.
 JsonObject with_paths(const PlanFile& file, JsonObject options) {
   for (auto& [name, value] : options) {
     const bool is_path = std::find(kPaths.begin(), kPaths.end(), name) != kPaths.end();
@@ -77,7 +77,7 @@ class Ablation {
   bool run();
 
  private:
-  // A run's part of its cell.
+  // A run's part of the progress of its cell.
   struct Part {
     double begin = 0, share = 1;
   };
@@ -103,7 +103,7 @@ class Ablation {
   std::optional<FolderLock> lock_;
   std::vector<CellResult> results_;
   size_t done_ = 0;
-  bool is_first_report_ = true;  // next is the first report of a run's progress
+  bool is_first_report_ = true;  // the next report is the first of a run's progress
 };
 
 std::vector<std::string> Ablation::result_folders() const {
@@ -125,7 +125,7 @@ bool Ablation::run() {
       std::count_if(stored.begin(), stored.end(), [](const auto& result) { return result.has_value(); }));
   hooks_.on_begin(done_, fraction(0));
   if (!settings_.tables_only && !try_forms(stored)) return false;
-  write_text(path_in(kPlanName), file_.document.dump(2) + "\n");  // the folder is this plan's from here on
+  write_text(path_in(kPlanName), file_.document.dump(2) + "\n");  // from here on the folder belongs to this plan
   for (size_t i = 0; i < cells().size(); ++i) {
     if (stored[i]) results_.push_back(*stored[i]);
     if (stored[i] || settings_.tables_only) continue;
@@ -143,12 +143,12 @@ bool Ablation::run() {
   return true;
 }
 
-// Begins each form that is to run, and ends it before its first step: options that do not fit together would else be
-// reported in hours. False once stopped. Throws kUsage with the problems of all forms.
+// Starts each form that is to run, and ends it before its first step: otherwise options that do not fit together would
+// be reported after hours. False once stopped. Throws kUsage with the problems of all forms.
 bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& stored) {
   if (!plan().model.empty()) return true;
   const std::string options = path_in("tried.options.json"), log = path_in("tried.log");
-  const Removed removed{{options, log}};
+  const RemovedFiles removed{{options, log}};
   std::vector<Problem> problems;
   std::string last;
   for (size_t i = 0; i < cells().size(); ++i) {
@@ -165,7 +165,7 @@ bool Ablation::try_forms(const std::vector<std::optional<CellResult>>& stored) {
   return true;
 }
 
-// `run.folder`: in that of the cell. False once stopped.
+// `run.folder`: its name in the cell's folder. False once stopped.
 bool Ablation::run_verb(const Cell& cell, const JsonObject& options, CellRun run, Part part) {
   const std::string name = cell.name + "/" + run.folder;
   run.options = path_in(name + ".options.json");
@@ -196,7 +196,7 @@ bool Ablation::run_task(const Cell& cell, size_t task, const std::string& model,
   return true;
 }
 
-// Nothing once stopped.
+// None once stopped.
 std::optional<CellResult> Ablation::run_cell(const Cell& cell) {
   fs::create_directories(path_in(cell.name));
   CellResult result{.form = cell.form, .seed = cell.seed, .hash = cell.hash};
@@ -219,7 +219,7 @@ std::optional<CellResult> Ablation::run_cell(const Cell& cell) {
   return result;
 }
 
-// The result and the log of the first run, also where results are kept; what a finished run no longer needs goes.
+// Writes the result and the log of the first run, also to --results; removes the checkpoints of finished runs.
 void Ablation::keep(const Cell& cell, const CellResult& result) {
   const std::vector<std::string> runs = run_folders(plan());
   const std::string log = read_file(path_in(cell.name + "/" + runs.front() + "/" + kMetricsName), uint64_t{1} << 30);

@@ -64,11 +64,11 @@ double value_of(const CellResult& result, const std::string& column) {
 }
 
 std::vector<const CellResult*> of_form(const std::vector<CellResult>& results, const std::string& form) {
-  std::vector<const CellResult*> found;
+  std::vector<const CellResult*> matches;
   for (const CellResult& result : results) {
-    if (result.form == form) found.push_back(&result);
+    if (result.form == form) matches.push_back(&result);
   }
-  return found;
+  return matches;
 }
 
 Estimate estimate_of(const std::vector<const CellResult*>& results, double CellResult::*member) {
@@ -77,13 +77,13 @@ Estimate estimate_of(const std::vector<const CellResult*>& results, double CellR
   return estimate(values);
 }
 
-Estimate difference_of(const std::vector<const CellResult*>& own, const std::vector<const CellResult*>& reference,
+Estimate difference_of(const std::vector<const CellResult*>& results, const std::vector<const CellResult*>& reference,
                        const std::string& column) {
   std::vector<double> values;
-  for (const CellResult* one : own) {
-    for (const CellResult* other : reference) {
-      const double difference = value_of(*one, column) - value_of(*other, column);
-      if (one->seed == other->seed && std::isfinite(difference)) values.push_back(difference);
+  for (const CellResult* result : results) {
+    for (const CellResult* counterpart : reference) {
+      const double difference = value_of(*result, column) - value_of(*counterpart, column);
+      if (result->seed == counterpart->seed && std::isfinite(difference)) values.push_back(difference);
     }
   }
   return estimate(values);
@@ -107,7 +107,7 @@ bool has_pretraining(const Summary& summary) {
                      [](const SummaryRow& row) { return row.tokens.mean > 0; });
 }
 
-// The last columns of the table: what a form took. Plans that only fine-tune have no tokens and FLOPs of pre-training.
+// The last columns of the table: the cost of a form. Plans that only fine-tune have no tokens or FLOPs of pre-training.
 std::vector<std::string> cost_names(const Summary& summary) {
   if (!has_pretraining(summary)) return {"seeds", "time"};
   return {"seeds", "tokens", "FLOPs", "time"};
@@ -145,18 +145,18 @@ std::string draw_column(const Summary& summary, size_t column) {
 }  // namespace
 
 Estimate estimate(const std::vector<double>& values) {
-  Estimate made{.count = values.size()};
-  if (values.empty()) return made;
-  for (const double value : values) made.mean += value / static_cast<double>(values.size());
+  Estimate result{.count = values.size()};
+  if (values.empty()) return result;
+  for (const double value : values) result.mean += value / static_cast<double>(values.size());
   if (values.size() == 1) {
-    made.error = std::numeric_limits<double>::quiet_NaN();
-    return made;
+    result.error = std::numeric_limits<double>::quiet_NaN();
+    return result;
   }
   double squares = 0;
-  for (const double value : values) squares += (value - made.mean) * (value - made.mean);
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
   const auto count = static_cast<double>(values.size());
-  made.error = std::sqrt(squares / (count - 1) / count);
-  return made;
+  result.error = std::sqrt(squares / (count - 1) / count);
+  return result;
 }
 
 Summary summarize(const Plan& plan, const std::vector<CellResult>& results) {
@@ -164,22 +164,23 @@ Summary summarize(const Plan& plan, const std::vector<CellResult>& results) {
   const std::vector<const CellResult*> reference = of_form(results, plan.reference);
   for (const PlanForm& form : plan.forms) {
     summary.cells += form.seeds.size();
-    const std::vector<const CellResult*> own = of_form(results, form.name);
-    if (own.empty()) continue;
-    summary.finished += own.size();
+    const std::vector<const CellResult*> form_results = of_form(results, form.name);
+    if (form_results.empty()) continue;
+    summary.finished += form_results.size();
     SummaryRow row{.form = form.name, .about = form.about};
     for (const std::string& column : summary.columns) {
       std::vector<double> values;
-      for (const CellResult* result : own) {
+      for (const CellResult* result : form_results) {
         const double value = value_of(*result, column);
         if (std::isfinite(value)) values.push_back(value);
       }
       row.values.push_back(estimate(values));
-      row.differences.push_back(form.name == plan.reference ? Estimate() : difference_of(own, reference, column));
+      row.differences.push_back(form.name == plan.reference ? Estimate()
+                                                            : difference_of(form_results, reference, column));
     }
-    row.tokens = estimate_of(own, &CellResult::tokens);
-    row.flops = estimate_of(own, &CellResult::flops);
-    row.seconds = estimate_of(own, &CellResult::seconds);
+    row.tokens = estimate_of(form_results, &CellResult::tokens);
+    row.flops = estimate_of(form_results, &CellResult::flops);
+    row.seconds = estimate_of(form_results, &CellResult::seconds);
     summary.rows.push_back(std::move(row));
   }
   return summary;
@@ -190,17 +191,17 @@ bool is_beyond_two_errors(const Estimate& difference) {
 }
 
 Json to_json(const Summary& summary) {
-  const auto json_of = [](const Estimate& one) {
-    JsonObject object{{"count", static_cast<uint64_t>(one.count)}};
-    if (one.count > 0) object.emplace_back("mean", one.mean);
-    if (one.count > 1) object.emplace_back("error", one.error);
+  const auto json_of = [](const Estimate& estimate) {
+    JsonObject object{{"count", static_cast<uint64_t>(estimate.count)}};
+    if (estimate.count > 0) object.emplace_back("mean", estimate.mean);
+    if (estimate.count > 1) object.emplace_back("error", estimate.error);
     return object;
   };
   JsonArray rows;
   for (const SummaryRow& row : summary.rows) {
     JsonArray values, differences;
-    for (const Estimate& one : row.values) values.emplace_back(json_of(one));
-    for (const Estimate& one : row.differences) differences.emplace_back(json_of(one));
+    for (const Estimate& estimate : row.values) values.emplace_back(json_of(estimate));
+    for (const Estimate& estimate : row.differences) differences.emplace_back(json_of(estimate));
     rows.emplace_back(JsonObject{{"form", row.form},
                                  {"about", row.about},
                                  {"tokens", json_of(row.tokens)},
@@ -253,15 +254,15 @@ std::string page_of(const Summary& summary, const std::string& title) {
   for (const std::string& name : cost_names(summary)) values.header.push_back(name);
   Table forms{.header = {"form", "what it is"}, .rows = {}, .style = "pairs"};
   for (const SummaryRow& row : summary.rows) {
-    std::vector<std::string> own{escape_html(row.form)}, other = own;
+    std::vector<std::string> value_cells{escape_html(row.form)}, difference_cells = value_cells;
     for (size_t i = 0; i < summary.columns.size(); ++i) {
-      own.push_back(cell(row.values[i]));
+      value_cells.push_back(cell(row.values[i]));
       const bool is_clear = is_beyond_two_errors(row.differences[i]);
-      other.push_back(cell(row.differences[i], true) + (is_clear ? " <b>*</b>" : ""));
+      difference_cells.push_back(cell(row.differences[i], true) + (is_clear ? " <b>*</b>" : ""));
     }
-    for (std::string& cost : costs_of(summary, row)) own.push_back(std::move(cost));
-    values.rows.push_back(std::move(own));
-    if (row.form != summary.reference) differences.rows.push_back(std::move(other));
+    for (std::string& cost : costs_of(summary, row)) value_cells.push_back(std::move(cost));
+    values.rows.push_back(std::move(value_cells));
+    if (row.form != summary.reference) differences.rows.push_back(std::move(difference_cells));
     forms.rows.push_back({escape_html(row.form), escape_html(row.about)});
   }
   std::string charts;

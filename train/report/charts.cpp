@@ -1,4 +1,4 @@
-// A table of groups decides which metrics share a chart; whatever is left over gets one of its own.
+// A table of groups decides which metrics share a chart; every other metric has its own.
 #include "train/report/charts.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Group {
   const char* title;
   const char* unit;
   chart::Spacing spacing;
-  Names metrics;  // an asterisk at the end: all that begin so
+  Names metrics;  // an asterisk at the end: all names with this beginning
 };
 
 // The order of the charts.
@@ -46,7 +46,7 @@ const std::vector<Group>& groups() {
   return all;
 }
 
-// Counters, and what follows from another metric.
+// Counters, and metrics that follow from another.
 constexpr auto kNotDrawn =
     std::to_array<std::string_view>({"samples", "tokens", "skipped_steps", "seconds", "epoch", "time"});
 constexpr auto kCounts = std::to_array<std::string_view>({"pieces", "words", "rows", "total"});
@@ -55,7 +55,7 @@ bool is_evaluation(std::string_view metric) {
   return metric.starts_with(kEvaluation);
 }
 
-// Of one model or of each of a pair.
+// The same, for one model or for each of a pair.
 constexpr auto kPartsNotDrawn = std::to_array<std::string_view>({"perplexity", "labels_per_step"});
 
 template <class List>
@@ -77,7 +77,7 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }
 
-// Steps from which the run went on.
+// The steps at which the run was resumed.
 std::vector<double> resumes_of(const RunRecord& record) {
   std::vector<double> steps;
   for (const RunEvent& event : record.events) {
@@ -88,7 +88,7 @@ std::vector<double> resumes_of(const RunRecord& record) {
   return steps;
 }
 
-// With its last value in the legend.
+// A line of a chart; the legend has its last value.
 chart::Line line_of(const RunRecord& record, const std::string& metric, const std::string& label) {
   chart::Line line{.name = label, .points = {}};
   for (const Point& point : record.series(metric))
@@ -97,7 +97,7 @@ chart::Line line_of(const RunRecord& record, const std::string& metric, const st
   return line;
 }
 
-// Over the steps of the run; "" without a point.
+// A chart over the steps of the run; "" without a point.
 std::string figure_of(chart::LineChart drawn, const std::vector<double>& resumes) {
   std::erase_if(drawn.lines, [](const chart::Line& line) { return line.points.empty(); });
   if (drawn.lines.empty()) return "";
@@ -111,10 +111,10 @@ std::string figure_of(chart::LineChart drawn, const std::vector<double>& resumes
 
 bool is_lower_better(std::string_view metric) {
   constexpr auto kErrors = std::to_array<std::string_view>({"loss", "perplexity", "mse", "error"});
-  // Of one score among several, whose name is the user's: "mse_NAME".
-  const std::string_view own = metric.starts_with(kEvaluation) ? metric.substr(kEvaluation.size()) : metric;
-  if (own.starts_with("mse_")) return true;
-  if (own.starts_with("pearson_") || own.starts_with("spearmanr_")) return false;
+  // The metric of one score among several, with a name from the user: "mse_NAME".
+  const std::string_view name = metric.starts_with(kEvaluation) ? metric.substr(kEvaluation.size()) : metric;
+  if (name.starts_with("mse_")) return true;
+  if (name.starts_with("pearson_") || name.starts_with("spearmanr_")) return false;
   return std::any_of(kErrors.begin(), kErrors.end(), [&](std::string_view part) { return metric.ends_with(part); });
 }
 

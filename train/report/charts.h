@@ -14,10 +14,10 @@ namespace deberta::train {
 std::string training_charts(const RunRecord& record);
 std::string evaluation_charts(const RunRecord& record);
 
-// Names of the metrics of evaluations that are about all answers, the one that chooses the best model first.
+// Names of the evaluation metrics over all answers; the one that chooses the best model comes first.
 std::vector<std::string> evaluation_metrics(const RunRecord& record);
 
-// What a metric of one class is about: {"eval_f1", "card/arrival"} of "eval_f1/card/arrival"; nothing for others.
+// The metric and the class in a name: {"eval_f1", "card/arrival"} for "eval_f1/card/arrival"; none without a class.
 std::optional<std::pair<std::string, std::string>> metric_of_class(std::string_view name);
 
 // Whether a lower value of this metric is better: losses, perplexities, errors.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 
-// Of each byte, with the polynomial's bits reversed.
+// The remainder of each byte, with the polynomial's bits reversed.
 constexpr std::array<uint32_t, 256> make_table() {
   constexpr uint32_t kCastagnoli = 0x82f63b78;
   std::array<uint32_t, 256> table{};
@@ -112,7 +112,7 @@ EventFile::EventFile(const std::string& folder, const std::vector<LoggedLine>& l
     throw Error(ErrorCode::kFileWrite, folder, fmt::format("cannot make the folder: {}", system_message()));
   const double now = seconds_since_1970();
   for (const std::string& name : names_in(folder)) {
-    if (name.starts_with(kPrefix)) ::unlink((folder + "/" + name).c_str());  // of another host, too
+    if (name.starts_with(kPrefix)) ::unlink((folder + "/" + name).c_str());  // also a file of another host
   }
   const std::string path = fmt::format("{}/{}{:.0f}.{}", folder, kPrefix, now, host_name());
   file_ = std::make_unique<AppendedFile>(path, [](std::string_view) { return size_t{0}; });

@@ -15,21 +15,21 @@
 
 namespace deberta::train {
 
-uint32_t crc32c(std::string_view bytes);         // of Castagnoli
+uint32_t crc32c(std::string_view bytes);         // Castagnoli's polynomial
 uint32_t masked_crc32c(std::string_view bytes);  // rotated by 15 and shifted, as TensorFlow stores it
 
 std::string event_record(std::string_view payload);
 std::string version_event(double time);                // "brain.Event:2"
-std::string session_event(double time, int64_t step);  // readers forget what they had from `step` on
+std::string session_event(double time, int64_t step);  // readers drop what they have from `step` on
 std::string scalars_event(const LoggedLine& line);     // tags are the names of the metrics
 
 class EventFile {
  public:
-  // Replaces the event files of the folder by one with all of `log`: a run that goes on begins with what is left of its
+  // Replaces the event files of the folder by one with all of `log`: a resumed run begins with what is left of its
   // log, so that no step appears twice. Makes the folder. Throws kFileWrite.
   EventFile(const std::string& folder, const std::vector<LoggedLine>& log);
 
-  void write(const LoggedLine& line);  // throws kFileWrite; nothing of the line is then there
+  void write(const LoggedLine& line);  // throws kFileWrite; then no part of the line is in the file
 
  private:
   std::unique_ptr<AppendedFile> file_;

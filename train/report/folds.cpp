@@ -1,4 +1,4 @@
-// Joins predictions in the order of the files, and gives each metric's mean and deviation over the folds.
+// Joins predictions in the order of the files, and computes each metric's mean and deviation over the folds.
 #include "train/report/folds.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 namespace deberta::train {
 namespace {
 
-// "train.csv:12": the file and the line, which are sorted as such.
-std::tuple<std::string_view, uint64_t, std::string_view> place_of(const std::string& where) {
+// The file and the line of "train.csv:12", which are sorted as such.
+std::tuple<std::string_view, uint64_t, std::string_view> position_of(const std::string& where) {
   const std::string_view all = where;
   const size_t colon = all.find(':'), end = std::min(all.find(':', std::min(colon, all.size() - 1) + 1), all.size());
   if (colon == std::string_view::npos) return {all, 0, ""};
@@ -36,12 +36,12 @@ void join_predictions(const std::string& folder, size_t folds) {
   for (size_t number = 1; number <= folds; ++number) {
     const std::string path = folder + "/" + fold_name(number, folds) + "/" + kPredictionsName;
     if (!is_regular_file(path)) return;  // a task whose answers are not written
-    PredictedRows some = load_predictions(path);
-    all.kind = some.kind;
-    all.scores = some.scores;
-    std::ranges::move(some.rows, std::back_inserter(all.rows));
+    PredictedRows fold = load_predictions(path);
+    all.kind = fold.kind;
+    all.scores = fold.scores;
+    std::ranges::move(fold.rows, std::back_inserter(all.rows));
   }
-  std::ranges::stable_sort(all.rows, {}, [](const PredictedRow& row) { return place_of(row.where); });
+  std::ranges::stable_sort(all.rows, {}, [](const PredictedRow& row) { return position_of(row.where); });
   const auto twice = std::ranges::adjacent_find(all.rows, {}, &PredictedRow::where);
   if (twice != all.rows.end())
     throw Error(ErrorCode::kInput, folder,
@@ -81,18 +81,18 @@ void check_same_folds(const std::string& folder, size_t number, size_t folds,
                                      .argument = "fold",
                                      .remedies = remedies}});
   for (size_t other = 1; other <= folds; ++other) {
-    const std::string its = folder + "/" + fold_name(other, folds);
-    if (other == number || !is_regular_file(its + "/" + kMetricsName)) continue;
-    const RunRecord record = load_run_record(its);
+    const std::string fold_folder = folder + "/" + fold_name(other, folds);
+    if (other == number || !is_regular_file(fold_folder + "/" + kMetricsName)) continue;
+    const RunRecord record = load_run_record(fold_folder);
     if (!record.state) continue;
     for (const auto& [name, value] : record.state->options) {
-      const auto own = options.find(name);
-      if (name == "fold" || own == options.end() || own->second == value) continue;
+      const auto option = options.find(name);
+      if (name == "fold" || option == options.end() || option->second == value) continue;
       const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
-      throw Error(ErrorCode::kUsage,
-                  {{.message = name + ": expected " + shown(value) + " as in " + its + ", got " + shown(own->second),
-                    .argument = "fold",
-                    .remedies = remedies}});
+      throw Error(ErrorCode::kUsage, {{.message = name + ": expected " + shown(value) + " as in " + fold_folder +
+                                                  ", got " + shown(option->second),
+                                       .argument = "fold",
+                                       .remedies = remedies}});
     }
   }
 }
@@ -107,7 +107,8 @@ size_t join_folds(const std::string& folder, size_t folds) {
     const std::string path = folder + "/" + fold_name(number, folds) + "/" + kResultsName;
     if (!is_regular_file(path)) continue;
     Json result = load_json(path);
-    if (result.find("out_of_time") == nullptr) results.push_back(std::move(result));  // else the run goes on some time
+    if (result.find("out_of_time") == nullptr)
+      results.push_back(std::move(result));  // otherwise the run may be resumed
   }
   if (results.size() < folds) return folds - results.size();
   join_predictions(folder, folds);

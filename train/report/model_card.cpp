@@ -30,9 +30,9 @@ using chart::grouped;
 
 constexpr std::string_view kMark = "\n<!-- made by deberta from the run; change the text and it stays as it is: ";
 constexpr std::string_view kMarkEnd = " -->\n";
-constexpr std::string_view kAutoModel = "AutoModel";  // of transformers, for an encoder
+constexpr std::string_view kAutoModel = "AutoModel";  // transformers' class for an encoder
 
-// How a model answers, by its class in config.json; with the model folder in front.
+// The command with which a model answers, by the ending of its class in config.json; MODEL is the model's folder.
 struct Command {
   std::string_view architecture;
   const char* line;
@@ -46,7 +46,7 @@ constexpr std::array kCommands = {
     Command{"ForQuestionAnswering", "qa -m MODEL \"a question\" \"its context\""},
     Command{"ForPreTraining", "detect -m MODEL/discriminator \"a text\""},
 };
-constexpr const char* kEmbed = "embed -m MODEL \"a text\"";  // of an encoder
+constexpr const char* kEmbed = "embed -m MODEL \"a text\"";  // for an encoder
 
 struct Kind {
   const HeadFacts* head;
@@ -55,10 +55,10 @@ struct Kind {
   bool is_discriminator() const { return head->answers == HeadAnswers::kReplaced; }
   std::string_view task_of_hub() const { return use->is_task_of_hub ? use->task : ""; }
   const char* command() const {
-    const auto found = std::ranges::find(kCommands, use->ending, &Command::architecture);
-    return found == kCommands.end() ? kEmbed : found->line;
+    const auto row = std::ranges::find(kCommands, use->ending, &Command::architecture);
+    return row == kCommands.end() ? kEmbed : row->line;
   }
-  // Of transformers.
+  // transformers' class for the model.
   std::string auto_class() const {
     return head->has_logits() ? fmt::format("AutoModel{}", use->ending) : std::string(kAutoModel);
   }
@@ -66,9 +66,9 @@ struct Kind {
 
 Kind kind_of(const RunRecord& record) {
   const ModelConfig& config = *record.config;
-  const HeadFacts* named = config.architectures.empty() ? nullptr : find_head(config.architectures.front());
-  if (record.option("objective") == "rtd") named = &facts_of(Head::kReplacedToken);
-  const HeadFacts& head = named == nullptr ? facts_of(Head::kNone) : *named;
+  const HeadFacts* head_facts = config.architectures.empty() ? nullptr : find_head(config.architectures.front());
+  if (record.option("objective") == "rtd") head_facts = &facts_of(Head::kReplacedToken);
+  const HeadFacts& head = head_facts == nullptr ? facts_of(Head::kNone) : *head_facts;
   return {&head, &use_of(head, config)};
 }
 
@@ -78,13 +78,13 @@ std::string model_type(const ModelConfig& config) {
   return value != nullptr && value->is_string() ? value->as_string() : "";
 }
 
-// Forms of ablations, which transformers would compute as if they were others; the engine has one of them, and any
-// decoder's encoder.
+// Whether it is a form for ablations, which transformers would compute as another form; the engine has one of them, and
+// the encoder of any decoder.
 bool is_own_form(const ModelConfig& config, const Kind& kind) {
   return !find_foreign_form(config, *kind.head).empty() || !config.scales_by_terms;
 }
 
-// A head that transformers has not; it refuses the model_type.
+// Whether the head is one that transformers lacks; transformers refuses the model_type.
 bool pools_all_tokens(const ModelConfig& config, const Kind& kind) {
   return kind.head->is_per_sequence() && config.classifier_pooling != ClassifierPooling::kFirst;
 }
@@ -104,10 +104,10 @@ std::string detail(const RunRecord& record, const std::string& name) {
   return "";
 }
 
-// The one that was named; else "org/name" of the model that the run began from, and "" for a folder, which means
-// nothing elsewhere.
+// --card-base-model; else "org/name" of the model that the run began with, and "" for a folder, which means nothing on
+// other machines.
 std::string base_model(const RunRecord& record) {
-  if (const std::string named = detail(record, "card-base-model"); !named.empty()) return named;
+  if (const std::string option = detail(record, "card-base-model"); !option.empty()) return option;
   const std::string name = detail(record, "model");
   const bool is_id = std::count(name.begin(), name.end(), '/') == 1 && name.front() != '.' && name.front() != '/' &&
                      name.back() != '/' && name.find_first_of(" \t\\") == std::string::npos;
@@ -130,7 +130,7 @@ bool counts_text(std::string_view metric) {
 
 // ---- the parts
 
-// Names between commas as a list of YAML; "" without one.
+// A YAML list of the names between commas; "" without a name.
 std::string yaml_list(const char* key, const std::string& names) {
   std::string items;
   for (size_t begin = 0; begin < names.size();) {
@@ -178,7 +178,7 @@ std::string use_part(const RunRecord& record, const Kind& kind) {
   if (!find_foreign_form(config, *kind.head).empty())
     return "## How to use it\n\nIt is a form for ablations: `deberta finetune` and `deberta pretrain` read it, nothing "
            "else computes it. transformers would ignore keys of its config.json, and answer wrongly.\n\n";
-  // What was learned in windows is answered in windows; taggers do so anyway.
+  // A model that was trained on windows answers in windows; taggers do so anyway.
   const bool has_windows = record.option("truncate") == "window" && kind.use->ending == "ForSequenceClassification";
   std::string text =
       fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}{}\n\n",
@@ -218,7 +218,7 @@ std::string data_part(const RunRecord& record) {
   std::vector<std::pair<std::string, std::string>> pairs;
   const RunEvent* start = record.last_start();
   for (const auto& [name, value] : start == nullptr ? decltype(pairs){} : start->details) {
-    // Where it ran says nothing of the model.
+    // The machine and the program say nothing about the model.
     const bool is_of_model = name != "verb" && name != "version" && name != "kernels" && name != "threads";
     if (is_of_model && !name.starts_with("card-")) pairs.emplace_back(name, value);
   }

@@ -1,5 +1,4 @@
-// README.md of a trained model: what it is, how it is used here and with transformers, what it was trained on, how good
-// it is.
+// README.md of a trained model: its kind, its use here and with transformers, its training data, its metrics.
 #pragma once
 #include <string>
 
@@ -9,10 +8,10 @@ namespace deberta::train {
 
 constexpr const char* kCardName = "README.md";
 
-// With the front matter that the Hugging Face hub reads. `record.config` must be there.
+// The card, with the front matter that the Hugging Face hub reads. Requires `record.config`.
 std::string make_model_card(const RunRecord& record);
 
-// Whether a card is one of ours that nobody has changed: it ends in a mark with the hash of what stands before it.
+// Whether a card was made here and is unchanged: it ends in a mark with the hash of the text before the mark.
 bool is_own_card(std::string_view card);
 
 }  // namespace deberta::train

@@ -20,9 +20,9 @@ using chart::grouped;
 using chart::Table;
 using chart::to_html;
 
-constexpr size_t kMostRows = 20;          // of the worst
-constexpr size_t kMostClasses = 30;       // of the confusion matrix
-constexpr size_t kMostShownBytes = 1500;  // of a text
+constexpr size_t kMostRows = 20;          // in the table of the worst
+constexpr size_t kMostClasses = 30;       // in the confusion matrix
+constexpr size_t kMostShownBytes = 1500;  // a text's part that is shown
 
 std::string heading(const std::string& text) {
   return fmt::format("<h3>{}</h3>\n", escape_html(text));
@@ -40,14 +40,14 @@ std::string share(double value) {
 
 std::string figures_table(const std::vector<ClassFigures>& figures, const char* what) {
   Table table{.header = {what, "precision", "recall", "F1", "support", "predicted"}, .rows = {}};
-  for (const ClassFigures& one : figures) {
-    table.rows.push_back({escape_html(one.name), share(one.precision()), share(one.recall()), share(one.f1()),
-                          count(one.support), count(one.predicted)});
+  for (const ClassFigures& figure : figures) {
+    table.rows.push_back({escape_html(figure.name), share(figure.precision()), share(figure.recall()),
+                          share(figure.f1()), count(figure.support), count(figure.predicted)});
   }
   return to_html(table);
 }
 
-// Of the most frequent classes, where there are many.
+// The confusion matrix, of the most frequent classes where there are many.
 std::string confusion_table(const PredictedRows& predictions, std::vector<ClassFigures> figures) {
   std::string html = heading("Confusion matrix");
   if (figures.size() > kMostClasses) {
@@ -57,7 +57,7 @@ std::string confusion_table(const PredictedRows& predictions, std::vector<ClassF
     figures.resize(kMostClasses);
   }
   std::vector<std::string> names;
-  for (const ClassFigures& one : figures) names.push_back(one.name);
+  for (const ClassFigures& figure : figures) names.push_back(figure.name);
   const std::vector<std::vector<uint64_t>> counts = confusion(predictions, names);
   Table table{.header = {"gold \\ predicted"}, .rows = {}, .style = "heat"};
   for (size_t gold = 0; gold < names.size(); ++gold) {
@@ -101,7 +101,7 @@ std::string listed_scores(const std::vector<std::string>& names, const std::vect
   return escape_html(text);
 }
 
-// What is wrong with a row, in the columns of worst_header().
+// The errors of a row, in the columns of worst_header().
 std::vector<std::string> worst_cells(const PredictedRow& row, const PredictedRows& predictions) {
   const PredictionKind kind = predictions.kind;
   if (kind == PredictionKind::kTags) return {shown(wrong_tags(row))};

@@ -1,5 +1,5 @@
-// The section of a run's page about its evaluation: figures of each class or type of entities, the confusion matrix,
-// the worst rows.
+// The section of a run's page about its evaluation: figures for each class or type of entity, the confusion matrix, the
+// worst rows.
 #pragma once
 #include <string>
 

@@ -63,9 +63,9 @@ Json to_json(const PredictedRows& predictions, const PredictedRow& row) {
 }
 
 const Json& member(const Json& object, const char* name, const std::string& where) {
-  const Json* found = object.find(name);
-  if (found == nullptr) refuse(where, fmt::format("{}: missing", name));
-  return *found;
+  const Json* value = object.find(name);
+  if (value == nullptr) refuse(where, fmt::format("{}: missing", name));
+  return *value;
 }
 std::string text_of(const Json& object, const char* name, const std::string& where) {
   const Json& value = member(object, name, where);
@@ -154,12 +154,12 @@ TagSet tag_set_of_rows(const PredictedRows& predictions) {
 
 void count_entities(const PredictedRow& row, const TagSet& set, std::map<std::string, ClassFigures>& figures) {
   const std::vector<TaggedEntity> gold = tagged_entities(row.gold_tags, set),
-                                  found = tagged_entities(row.predicted_tags, set);
+                                  predicted = tagged_entities(row.predicted_tags, set);
   for (const TaggedEntity& entity : gold) {
     ++figures[entity.type].support;
-    figures[entity.type].both += std::find(found.begin(), found.end(), entity) != found.end();
+    figures[entity.type].both += std::find(predicted.begin(), predicted.end(), entity) != predicted.end();
   }
-  for (const TaggedEntity& entity : found) ++figures[entity.type].predicted;
+  for (const TaggedEntity& entity : predicted) ++figures[entity.type].predicted;
 }
 
 double badness(PredictionKind kind, const PredictedRow& row) {
@@ -227,32 +227,32 @@ std::vector<ClassFigures> class_figures(const PredictedRows& predictions) {
     ++figures[row.predicted].predicted;
     figures[row.gold].both += row.gold == row.predicted;
   }
-  std::vector<ClassFigures> named;
+  std::vector<ClassFigures> classes;
   for (auto& [name, counts] : figures) {
     counts.name = name;
-    named.push_back(counts);
+    classes.push_back(counts);
   }
-  return named;
+  return classes;
 }
 
 std::vector<std::vector<uint64_t>> confusion(const PredictedRows& predictions, const std::vector<std::string>& names) {
-  std::map<std::string, size_t> places;
-  for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+  std::map<std::string, size_t> indices;
+  for (size_t i = 0; i < names.size(); ++i) indices.emplace(names[i], i);
   std::vector<std::vector<uint64_t>> counts(names.size(), std::vector<uint64_t>(names.size()));
   for (const PredictedRow& row : predictions.rows) {
-    const auto gold = places.find(row.gold), predicted = places.find(row.predicted);
-    if (gold != places.end() && predicted != places.end()) ++counts[gold->second][predicted->second];
+    const auto gold = indices.find(row.gold), predicted = indices.find(row.predicted);
+    if (gold != indices.end() && predicted != indices.end()) ++counts[gold->second][predicted->second];
   }
   return counts;
 }
 
 std::vector<size_t> worst_rows(const PredictedRows& predictions, size_t most) {
-  std::vector<double> bad;
-  for (const PredictedRow& row : predictions.rows) bad.push_back(badness(predictions.kind, row));
-  std::vector<size_t> rows(bad.size());
+  std::vector<double> errors;
+  for (const PredictedRow& row : predictions.rows) errors.push_back(badness(predictions.kind, row));
+  std::vector<size_t> rows(errors.size());
   std::iota(rows.begin(), rows.end(), size_t{0});
-  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return bad[a] > bad[b]; });
-  std::erase_if(rows, [&](size_t row) { return !(bad[row] > 0); });
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return errors[a] > errors[b]; });
+  std::erase_if(rows, [&](size_t row) { return !(errors[row] > 0); });
   rows.resize(std::min(rows.size(), most));
   return rows;
 }

@@ -1,4 +1,4 @@
-// Writes the page at any time and the rest once a run has ended; a card that a person changed stays as it is.
+// Writes the page at any time and the other reports once a run has ended; a card that a person changed is kept.
 #include "train/report/reports.h"
 
 #include <optional>
@@ -29,7 +29,7 @@ class Writer {
     const EventFile whole(path(kTensorBoardName), record_.log);
     written_.files.emplace_back(kTensorBoardName);
   }
-  // What there is of a run that came to its end.
+  // Writes the reports that only a finished run has.
   void write_ending() {
     if (!record_.results) return;
     write(kTrainResultsName, train_results(record_).dump(2) + "\n");

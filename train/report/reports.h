@@ -7,10 +7,10 @@ namespace deberta::train {
 
 struct WrittenReports {
   std::vector<std::string> files;  // names in the folder
-  std::vector<std::string> notes;  // for people: what was left as it is, what was damaged
+  std::vector<std::string> notes;  // for people: files that were kept, parts that are damaged
 };
 
-// Files of a model's folder that speak of its run. One that is trained further from there has reports of its own.
+// Files in a model's folder that describe its run. A model that is trained further from there gets its own reports.
 std::vector<std::string> report_names();
 
 enum class EventFiles { kReplace, kKeep };
@@ -20,7 +20,7 @@ enum class EventFiles { kReplace, kKeep };
 // load_run_record() throws, and kFileWrite.
 WrittenReports write_reports(const std::string& folder, EventFiles event_files);
 
-// For a folder that a run may be writing to: then tb/ and what is written at its end are left to the run, and said.
+// The same for a folder that a run may be writing to: then it writes run.html alone, and notes that.
 WrittenReports rebuild_reports(const std::string& folder);
 
 }  // namespace deberta::train

@@ -1,4 +1,4 @@
-// Our numbers under the keys of train_results.json, eval_results.json and trainer_state.json.
+// Puts the run's numbers under the keys of train_results.json, eval_results.json and trainer_state.json.
 #include "train/report/result_files.h"
 
 #include <optional>

@@ -9,12 +9,12 @@ constexpr const char* kTrainResultsName = "train_results.json";
 constexpr const char* kEvaluationResultsName = "eval_results.json";
 constexpr const char* kTrainerStateName = "trainer_state.json";
 
-// Of all_results.json what is of the training, with train_loss (the last of the log) and the rates that follow; and
-// what is of the evaluation. `record.results` must be there.
+// The training part of all_results.json, with train_loss (the last in the log) and train_samples; and its evaluation
+// part. Both require `record.results`.
 Json train_results(const RunRecord& record);
 Json evaluation_results(const RunRecord& record);
 
-// As transformers' TrainerState reads it, with every line of the log. What it asks for and a run has not is null.
+// In the form of transformers' TrainerState, with every line of the log. Members that a run does not have are null.
 Json trainer_state(const RunRecord& record);
 
 }  // namespace deberta::train

@@ -62,7 +62,7 @@ std::string tiles(const RunRecord& record) {
   return "<div class=\"tiles\">\n" + html + "</div>\n";
 }
 
-// Events that a reader must not miss, each with how often it happened.
+// Events that a reader must not miss, each with the number of times it happened.
 std::string warnings(const RunRecord& record) {
   std::vector<std::string> items = record.damage;
   std::map<std::string, size_t> counts;
@@ -110,9 +110,9 @@ std::string evaluation_table(const RunRecord& record) {
 std::string class_table(const RunRecord& record) {
   Table table{.header = {"class"}, .rows = {}};
   std::vector<std::string> metrics, classes;
-  const auto place_of = [](std::vector<std::string>& names, const std::string& name) {
-    const auto found = std::ranges::find(names, name);
-    if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  const auto index_of = [](std::vector<std::string>& names, const std::string& name) {
+    const auto match = std::ranges::find(names, name);
+    if (match != names.end()) return static_cast<size_t>(match - names.begin());
     names.push_back(name);
     return names.size() - 1;
   };
@@ -120,7 +120,7 @@ std::string class_table(const RunRecord& record) {
   for (const std::string& name : record.metric_names()) {
     const auto of_class = metric_of_class(name);
     if (!of_class) continue;
-    const size_t row = place_of(classes, of_class->second), column = place_of(metrics, of_class->first);
+    const size_t row = index_of(classes, of_class->second), column = index_of(metrics, of_class->first);
     cells[{row, column}] = exact_number(*record.last_value(name));
   }
   for (const std::string& metric : metrics)

@@ -8,14 +8,14 @@
 
 namespace deberta::train {
 
-// `predictions`: of the evaluation at the end, for a section of its own.
+// `predictions`: those of the last evaluation, which have their own section.
 std::string make_run_page(const RunRecord& record, const std::optional<PredictedRows>& predictions);
 
 // What the run trained, in a few words: "masked language model".
 std::string objective_of(const RunRecord& record);
 
-// The step of the best checkpoint among those that are kept: what the run says, else the best first metric of the
-// evaluations at their steps. Nothing where neither tells.
+// The step of the best kept checkpoint: by the state of the run, else by the first metric of the evaluations at the
+// checkpoints' steps. None where neither has it.
 std::optional<BestMetric> best_checkpoint(const RunRecord& record);
 
 }  // namespace deberta::train

@@ -45,7 +45,7 @@ std::optional<LoggedLine> parse_line(std::string_view text) {
   }
 }
 
-// Each whole line. `parse` says whether it was one of this file.
+// Reads each whole line. `parse` returns whether it belongs to this file.
 void read_lines(const std::string& path, const std::function<bool(std::string_view)>& parse, RunRecord& record) {
   if (!is_regular_file(path)) return;
   const MappedFile file(path);
@@ -61,7 +61,7 @@ void read_lines(const std::string& path, const std::function<bool(std::string_vi
     record.damage.push_back(fmt::format("{}: {} lines are damaged, the first is line {}", path, damaged, first));
 }
 
-// An object, or nothing where there is no file.
+// The object in a file; none where the file is missing or damaged.
 std::optional<Json> read_object(const std::string& path, RunRecord& record) {
   if (!is_regular_file(path)) return std::nullopt;
   try {
@@ -154,8 +154,8 @@ std::optional<double> RunRecord::last_value(std::string_view metric) const {
 
 std::string RunRecord::option(const std::string& name) const {
   if (!state) return "";
-  const auto found = state->options.find(name);
-  return found == state->options.end() ? "" : found->second;
+  const auto entry = state->options.find(name);
+  return entry == state->options.end() ? "" : entry->second;
 }
 
 const RunEvent* RunRecord::last_start() const {
@@ -179,7 +179,7 @@ RunRecord load_run_record(const std::string& folder) {
       [&](std::string_view text) {
         std::optional<LoggedLine> line = parse_line(text);
         if (!line) return false;
-        // A run cuts its log when it goes on; one that could not has steps twice, and the later ones count.
+        // A resumed run cuts its log; where it could not, steps are in it twice, and the later lines count.
         while (!record.log.empty() && record.log.back().step > line->step) record.log.pop_back();
         record.log.push_back(std::move(*line));
         return true;

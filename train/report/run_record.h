@@ -1,5 +1,5 @@
-// A run as its folder tells it: everything that the reports are made of. What is damaged or missing is left out, and
-// said.
+// A run as its folder has it: everything that the reports are made from. Damaged parts are left out and listed in
+// `damage`.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace deberta::train {
 
-constexpr std::string_view kEvaluation = "eval_";  // how the names of an evaluation's metrics begin
+constexpr std::string_view kEvaluation = "eval_";  // prefix of the names of an evaluation's metrics
 
 // A line of metrics.jsonl.
 struct LoggedLine {
@@ -34,26 +34,26 @@ struct Point {
 struct RunRecord {
   std::string folder;
   std::vector<LoggedLine> log = {};        // steps ascend
-  std::vector<RunEvent> events = {};       // as they happened
-  std::optional<TrainerState> state = {};  // of the newest checkpoint that has one
+  std::vector<RunEvent> events = {};       // in the order in which they happened
+  std::optional<TrainerState> state = {};  // from the newest checkpoint that has one
   std::vector<int64_t> checkpoints = {};   // their steps, newest first
   std::optional<Json> results = {};        // all_results.json, an object: the run is finished
-  std::optional<ModelConfig> config = {};  // of the model at the end; of a pair the discriminator's
-  std::vector<std::string> damage = {};    // what could not be read, a sentence each
+  std::optional<ModelConfig> config = {};  // the model's at the end; for a pair the discriminator's
+  std::vector<std::string> damage = {};    // a sentence for each part that could not be read
 
-  std::string name() const;                       // of the folder
-  int64_t last_step() const;                      // that the log, a checkpoint or the results know
-  bool is_out_of_time() const;                    // its results are of an end by time, before the last step
+  std::string name() const;                       // the folder's name
+  int64_t last_step() const;                      // in the log, a checkpoint or the results
+  bool is_out_of_time() const;                    // --max-time ended it before the last step
   std::vector<std::string> metric_names() const;  // in the order in which the log has them first
   std::vector<Point> series(std::string_view metric) const;
   std::optional<double> last_value(std::string_view metric) const;
-  double seconds() const;                             // of all training steps, those before a break too
-  std::string option(const std::string& name) const;  // "" where the run has none
-  const RunEvent* last_start() const;                 // "began" or "resumed", the last; nullptr without one
+  double seconds() const;                             // in all training steps, also those before a break
+  std::string option(const std::string& name) const;  // "" where the run does not have it
+  const RunEvent* last_start() const;                 // the last "began" or "resumed"; nullptr: there is none
 };
 
-// Reads OUTPUT/metrics.jsonl, events.jsonl, all_results.json, config.json and the states of its checkpoints. The end of
-// a log that is being written is no damage. Throws kFileNotFound for a folder without a log and without a checkpoint,
+// Reads OUTPUT/metrics.jsonl, events.jsonl, all_results.json, config.json and the states of its checkpoints. The
+// unfinished last line of a log is no damage. Throws kFileNotFound for a folder without a log and without a checkpoint,
 // and kFileRead, kFileType for a log that cannot be read.
 RunRecord load_run_record(const std::string& folder);
 

@@ -1,11 +1,11 @@
-// Foreign text in Markdown, durations and dates, as the reports write them; chart/text.h has HTML and numbers.
+// Escaped text for Markdown, durations and dates of the reports; chart/text.h has HTML and numbers.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace deberta::train {
 
-// On one line of Markdown, in a table too: no character of it is markup.
+// The text on one line of Markdown, also in a table, with no character that is markup.
 std::string escape_markdown(std::string_view text);
 
 std::string duration(double seconds);  // "1 h 05 min", "12.3 s"

@@ -1,4 +1,4 @@
-// Options under the heading Answer: what an answer holds.
+// Options under the heading Answer: the contents of an answer.
 #include "options/table/rows.h"
 
 namespace deberta::option_rows {
@@ -23,45 +23,41 @@ constexpr OptionRow kAnswerRows[] = {
     of(parameter("rerank", "return_text"), "return-text", 0, "Answer", " in json and jsonl"),
     of(parameter("score", "tokens"), "tokens", 0, "Answer", " in json and jsonl"),
     of(parameter("classify", "window_scores"), "window-scores", 0, "Answer",
-       " in code points (json and jsonl: and those of the mean); with --truncate window"),
-    OptionRow{
-        "window-scores", 0, kChoice, "mean", "mean|max", "eval", "Answer",
-        "the answer to a text that is read in windows (--truncate window); mean: that of the mean of their logits; "
-        "max: that of the window in which a class other than the benign ones scores highest"},
+       " in code points (json and jsonl: the mean as well); requires --truncate window"),
+    OptionRow{"window-scores", 0, kChoice, "mean", "mean|max", "eval", "Answer",
+              "how a text that is read in windows (--truncate window) is answered; mean: by the mean of the windows' "
+              "logits; max: by the window in which a class that is not benign scores highest"},
     several(of(parameter("classify", "benign_labels"), "benign-label", 0, "Answer", "; may be repeated")),
     OptionRow{"benign-label", 0, kFiles, "", "LABEL", "eval", "Answer",
-              "a class that is no finding, for --window-scores max and --false-positive-rate; may be repeated; by "
-              "default those that are named benign, safe, clean, ham or legit"},
-    OptionRow{
-        "false-positive-rate", 0, kList, "", "RATES", "eval", "Answer",
-        "of a guard: report the shares of benign rows that it reports and of findings that it misses, and for each of "
-        "these rates the threshold from which on at most that share of the benign rows is reported, with both errors "
-        "there"},
+              "a benign class, for --window-scores max and --false-positive-rate; may be repeated; default: the "
+              "classes named benign, safe, clean, ham or legit"},
+    OptionRow{"false-positive-rate", 0, kList, "", "RATES", "eval", "Answer",
+              "for guards: report the share of benign rows that are flagged and the share of findings that are missed, "
+              "and for each of these rates the threshold from which at most that share of the benign rows is flagged, "
+              "with both errors there"},
     OptionRow{
         "metrics", 0, kList, "", "NAMES", "eval", "Answer",
-        "report these in place of the task's own metrics, where rows have classes or scores: accuracy f1 precision "
-        "recall f_beta roc_auc average_precision f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa "
-        "log_loss f1_micro "
-        "f_beta_micro pearson spearmanr mse, as far as the task has them"},
+        "report these instead of the task's own metrics, for rows with classes or scores: accuracy f1 precision recall "
+        "f_beta roc_auc average_precision f1_macro f_beta_macro matthews_correlation quadratic_weighted_kappa log_loss "
+        "f1_micro f_beta_micro pearson spearmanr mse, as far as they apply to the task"},
     OptionRow{"beta", 0, kNumber, "auto", "auto|0..1000", "eval", "Answer",
               "beta of f_beta and of --best-threshold: recall counts beta times as much as precision; auto: 1 for "
               "--best-threshold"},
     OptionRow{"positive-label", 0, kText, "", "LABEL", "eval", "Answer",
-              "the class that f1, f_beta, precision, recall, roc_auc, average_precision and thresholds are about, by "
-              "name; by default the second of "
-              "two that the task itself has, and each in turn for thresholds of multi-label"},
+              "name of the positive class for f1, f_beta, precision, recall, roc_auc, average_precision and "
+              "thresholds; default: the second of the two classes that the task itself has; for thresholds of "
+              "multi-label, each class in turn"},
     OptionRow{"label-order", 0, kList, "", "NAMES", "eval", "Answer",
-              "quadratic_weighted_kappa: the classes in their order, the lowest first, if they are no numbers"},
-    OptionRow{
-        "best-threshold", 0, kFlag, "", "", "eval", "Answer",
-        "the threshold on the score of the positive class that has the best F1 (with --beta the best F-beta), with "
-        "precision and recall there"},
+              "quadratic_weighted_kappa: the classes from lowest to highest, if their names are not numbers"},
+    OptionRow{"best-threshold", 0, kFlag, "", "", "eval", "Answer",
+              "report the threshold on the score of the positive class with the best F1 (with --beta, the best "
+              "F-beta), and precision and recall there"},
     OptionRow{"recall-at-precision", 0, kList, "", "NUMBERS", "eval", "Answer",
-              "for each of these precisions the highest recall of the positive class, with the threshold that has it"},
+              "report for each of these precisions the highest recall of the positive class, and its threshold"},
     OptionRow{"precision-at-recall", 0, kList, "", "NUMBERS", "eval", "Answer",
-              "for each of these recalls the highest precision of the positive class, with the threshold that has it"},
+              "report for each of these recalls the highest precision of the positive class, and its threshold"},
     OptionRow{"by", 0, kText, "", "COLUMN", "eval", "Answer",
-              "the metrics also for each value of this column or key of the rows, at most 100 of them"},
+              "also report the metrics for each value of this column or key, at most 100 values"},
     of(parameter("classify", "function"), "activation", 0, "Answer"),
     of(parameter("nli", "function"), "activation", 0, "Answer"),
     of(parameter("rerank", "function"), "activation", 0, "Answer"),
@@ -74,7 +70,7 @@ constexpr OptionRow kAnswerRows[] = {
     of(parameter("ner", "ignore_labels"), "ignore-labels", 0, "Answer"),
     of(parameter("embed", "pooling"), "pooling", 0, "Answer"),
     of(parameter("embed", "normalize"), "normalize", 0, "Answer",
-       " (--pooling auto does so if the model's modules.json says so)"),
+       " (--pooling auto does this if the model's modules.json has Normalize)"),
     OptionRow{"similarity", 0, kFlag, "", "", "embed", "Answer",
               "treat rows as pairs of texts and print the cosine of their vectors"},
     of(parameter("embed", "layer"), "layer", 0, "Answer"),
@@ -105,10 +101,9 @@ constexpr OptionRow kAnswerRows[] = {
               "alpha); auto: 0.7 for multilingual models, else 0.5"},
     OptionRow{"adapter", 0, kText, "", "DIR", "convert", "Answer",
               "merge this peft LoRA adapter (adapter_config.json) into the model given by -m"},
-    OptionRow{
-        "average", 0, kFiles, "", "DIR", "convert", "Answer",
-        "the mean of the weights (fp32) of -m and this model, which has the same form, such as another checkpoint "
-        "of a run; may be repeated"},
+    OptionRow{"average", 0, kFiles, "", "DIR", "convert", "Answer",
+              "write the mean of the weights (fp32) of -m and of this model, which must have the same form, such as "
+              "another checkpoint of the run; may be repeated"},
     OptionRow{"layout", 0, kChoice, "keep", "keep|v1|v2", "convert", "Answer",
               "v1: fused projections, model_type deberta; v2: separate projections, model_type deberta-v2"},
     OptionRow{"head-names", 0, kChoice, "original", "original|hf", "convert", "Answer",

@@ -6,7 +6,7 @@ namespace {
 
 constexpr OptionRow kComputeRows[] = {
     OptionRow{"device", 0, kChoice, "cpu", "cpu|cuda", kModelVerbs, "Compute",
-              "where the model runs; this build has the processor alone, and refuses cuda"},
+              "where the model runs; this build supports only the CPU, and refuses cuda"},
     OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
               "serve pretrain "
@@ -16,11 +16,10 @@ constexpr OptionRow kComputeRows[] = {
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench serve",
               "Compute",
               "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
-    OptionRow{
-        "dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
-        "precision of matrix products and attention, forward and backward; weights, sums, norms and the optimiser "
-        "are fp32; auto: bf16 where this processor multiplies it faster (`info` says so), else fp32; a run that goes "
-        "on keeps its own"},
+    OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune", "Compute",
+              "precision of matrix products and attention, forward and backward; weights, sums, norms and the "
+              "optimiser are fp32; auto: bf16 where it is faster on this processor (`info` shows it), else fp32; a "
+              "resumed run keeps its precision"},
     OptionRow{"dtype", 0, kChoice, "fp32", "fp32|bf16", "replay", "Compute",
               "precision of matrix products and attention, forward and backward; weights, sums, norms and the "
               "optimiser are fp32"},
@@ -31,7 +30,7 @@ constexpr OptionRow kComputeRows[] = {
     OptionRow{"threads", 0, kInteger, "0", "0..1024", "pretrain finetune ablate replay", "Compute",
               "number of threads; 0: all processors available to this process; the result does not depend on it"},
     OptionRow{"prefetch", 0, kInteger, "4", "0..64", "pretrain", "Compute",
-              "steps whose batches are made ahead; the result does not depend on it"},
+              "number of steps whose batches are prepared in advance; the result does not depend on it"},
     OptionRow{"compat", 0, kChoice, "original", "original|hf", kModelVerbs, "Compute",
               "which implementation to follow where the original code and transformers differ (long distances, mask "
               "decoder, padding rows)"},
@@ -39,8 +38,7 @@ constexpr OptionRow kComputeRows[] = {
               "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench", "Compute",
               "maximum number of tokens in a batch"},
     OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve", "Compute",
-              "maximum number of tokens in a batch, whose memory stays the model's; auto: 1k for each thread, at least "
-              "1k and at most 16k"},
+              "maximum number of tokens in a batch; memory for one stays allocated; auto: 1k per thread, at most 16k"},
     OptionRow{"threads", 0, kList, "0", "0|NUMBERS", "bench", "Compute",
               "numbers of threads, measured one after the other; 0: all processors available to this process"},
 };

@@ -1,4 +1,4 @@
-// Options under the heading General: what every verb has.
+// Options under the heading General: those of every verb.
 #include "options/table/rows.h"
 
 namespace deberta::option_rows {

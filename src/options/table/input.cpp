@@ -5,25 +5,25 @@ namespace deberta::option_rows {
 namespace {
 
 constexpr OptionRow kInputRows[] = {
-    OptionRow{"truncate", 0, kChoice, "auto", "auto|right|error", "serve", "Input",
-              "texts that are too long are cut at their end, or refused; auto: refused at the routes of "
-              "text-embeddings-inference and OpenAI, as there, and cut at all others; a request may say otherwise"},
+    OptionRow{
+        "truncate", 0, kChoice, "auto", "auto|right|error", "serve", "Input",
+        "whether texts that are too long are cut at their end or refused; auto: refused on the routes of "
+        "text-embeddings-inference and OpenAI, as those servers do, and cut on all others; a request can override it"},
     OptionRow{"cache-dir", 0, kText, "", "DIR", "pretrain", "Input",
               "where the tokens of corpora are kept (default: deberta in the user's cache folder)"},
     OptionRow{"hold-out-every", 0, kInteger, "50", "0..1M", "pretrain", "Input",
-              "of each corpus, every Nth document is not trained on, but evaluated; 0: none"},
+              "hold out every Nth document of each corpus for evaluation; 0: none"},
     OptionRow{
         "hold-out-every", 0, kInteger, "0", "0..1M", "eval", "Input",
         "mlm, causal: read the files as corpora of documents, as `pretrain` does, and score every Nth document; 0: "
         "every line"},
     OptionRow{"document-boundary", 0, kChoice, "none", "none|sep|block", "pretrain", "Input",
-              "where documents meet in a sequence; none: nothing stands between; sep: a [SEP]; block: no attention "
-              "across"},
+              "what separates documents in a sequence; none: nothing; sep: a [SEP]; block: no attention between them"},
     OptionRow{"source-weights", 0, kList, "", "WEIGHTS", "pretrain", "Input",
-              "a weight for each corpus that is named (default: 1 each)"},
+              "a weight for each corpus, in the order of the arguments (default: 1 each)"},
     OptionRow{"source-exponent", 0, kNumber, "1", "0..1", "pretrain", "Input",
-              "a corpus is drawn in proportion to its weight times its size to this power; below 1 small ones come "
-              "more often"},
+              "corpora are sampled in proportion to their weight times their size to this power; below 1, small ones "
+              "are sampled more often"},
     OptionRow{"task", 't', kText, "", "NAME", "finetune", "Input",
               "the task, which sets the format of the files, the head and the metrics: any with labels (deberta eval "
               "--list)"},
@@ -45,17 +45,17 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{"labels-file", 0, kText, "", "FILE", "finetune", "Input",
               "alphanli: the labels of --train-file, 1 or 2, one per line"},
     OptionRow{"validation-labels-file", 0, kText, "", "FILE", "finetune", "Input",
-              "alphanli: those of --validation-file"},
+              "alphanli: the labels of --validation-file"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|tsv|csv|jsonl|text", "finetune", "Input",
               "format of the files; auto: by their extension (before .gz, .xz, .zst, .bz2), else by the task"},
     OptionRow{"input-field", 0, kList, "", "NAMES", "finetune", "Input",
               "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
     OptionRow{"label-field", 0, kList, "", "NAMES", "finetune", "Input",
-              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
-              "(regression) or the share of the class of its name (classification)"},
+              "column or key of the label, if it differs from the task's; several, separated by commas: each has a "
+              "score (regression) or the share of the class of that name (classification)"},
     OptionRow{"weight-field", 0, kText, "", "NAME", "finetune", "Input",
-              "column or key of what each training row weighs: 0 or more; a step's loss is the weighted mean of its "
-              "rows (tasks whose rows have a class, classes or scores); evaluations are not weighted"},
+              "column or key of the weight of each training row, 0 or more; a step's loss is the weighted mean over "
+              "its rows (tasks whose rows have a class, classes or scores); evaluations are not weighted"},
     OptionRow{"merge-sentences", 0, kFlag, "", "", "finetune", "Input",
               "ner: join the sentences of a document, up to --max-tokens, as in the training of the published models"},
     OptionRow{
@@ -63,16 +63,15 @@ constexpr OptionRow kInputRows[] = {
         "what to do with a row of the files that cannot be read: report it and leave it out, leave it out silently, "
         "or stop; labels that a task does not have stop the run in any case"},
     OptionRow{"max-train-samples", 0, kInteger, "0", "0..1000G", "finetune", "Input",
-              "train on the first so many examples of the files; 0: all"},
-    OptionRow{
-        "max-tokens", 0, kInteger, "auto", "auto|8..1048576", "finetune", "Input",
-        "maximum length of a sequence in training, special tokens included, for SQuAD that of a window; auto: the "
-        "published one of the task, else 256"},
+              "train on this number of examples, the first of the files; 0: all"},
+    OptionRow{"max-tokens", 0, kInteger, "auto", "auto|8..1048576", "finetune", "Input",
+              "maximum length of a training sequence in tokens, special tokens included (SQuAD: of a window); auto: "
+              "the published length of the task, else 256"},
     OptionRow{
         "truncate", 0, kChoice, "auto", "auto|right|window", "finetune", "Input",
         "what to do with a text longer than --max-tokens: cut its end (right), or train on overlapping windows of it "
         "(window): each window gets the label of the text, and each word of a ner document is trained on in one "
-        "window; auto: window for ner, right for other tasks; contexts of SQuAD and ReCoRD always have windows"},
+        "window; auto: window for ner, right for other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
     OptionRow{"stride", 0, kInteger, "128", "0..1048575", "finetune", "Input",
               "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
     OptionRow{"batches", 0, kText, "", "FILE", "replay", "Input",
@@ -81,7 +80,7 @@ constexpr OptionRow kInputRows[] = {
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
               "repeated: the files are read in order"},
     OptionRow{"input", 'i', kFiles, "", "FILE", "eval", "Input",
-              "a labelled file or a folder of labelled files, as the arguments"},
+              "a labelled file or a folder of labelled files, in addition to the arguments"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner", "Input",
               "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
               "JSON, or one text per line; conll: one word per line, its label last, a blank line after each sentence"},
@@ -98,7 +97,7 @@ constexpr OptionRow kInputRows[] = {
               "inputs are pairs: two arguments each, or two texts per line, separated by a tab"},
     OptionRow{"pair", 0, kFlag, "", "", "forward", "Input", "texts are pairs: two arguments each"},
     OptionRow{"separator", 0, kText, "", "CHARACTER", kTextVerbs, "Input",
-              "what separates the cells of tsv and csv files: a character, or tab; without it a tab in tsv, and in csv "
+              "separator of the cells of tsv and csv files: a character, or tab; default: a tab in tsv, and in csv "
               "what the first line has: sep=;, commas, semicolons or tabs"},
     OptionRow{"on-bad-row", 0, kChoice, "report", "report|skip|fail", kTextVerbs, "Input",
               "what to do with a row that cannot be answered: report the error in its place, skip it, or stop"},
@@ -163,19 +162,17 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{"input-field", 0, kList, "", "NAMES", "eval", "Input",
               "columns or keys of the text and, after a comma, of its pair, if they differ from the task's"},
     OptionRow{"label-field", 0, kList, "", "NAMES", "eval", "Input",
-              "column or key of the label, if it differs from the task's; of several between commas each holds a score "
-              "(regression) or the share of the class of its name (classification)"},
+              "column or key of the label, if it differs from the task's; several, separated by commas: each has a "
+              "score (regression) or the share of the class of that name (classification)"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "Input", "alphanli: the labels, 1 or 2, one per line"},
     OptionRow{
         "max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval", "Input",
-        "maximum input length in tokens, special tokens included, for SQuAD that of a window; auto: the length "
-        "that the model's folder says (a model_max_length below 512 or up to 32768), else 384 for squad and squad2, "
-        "512 for other tasks"},
+        "maximum input length in tokens, special tokens included (SQuAD: of a window); auto: the length in the model's "
+        "folder (a model_max_length below 512 or up to 32768), else 384 for squad and squad2, 512 for other tasks"},
     OptionRow{"truncate", 0, kChoice, "auto", "auto|right|left|window|error", "eval", "Input",
               "what to do with a longer input: cut its end (right), cut its beginning (left), read it in overlapping "
-              "windows, or report the row as bad; auto: left if the model's folder says so, else window for ner and "
-              "causal, and right for "
-              "other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
+              "windows, or report the row as bad; auto: left if the model's folder sets it, else window for ner and "
+              "causal, and right for other tasks; contexts of SQuAD and ReCoRD are always read in windows"},
     OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "eval", "Input",
               "mlm: fraction of the pieces of a text to mask; at least one piece is masked"},
     OptionRow{"merge-sentences", 0, kFlag, "", "", "eval", "Input",

@@ -6,71 +6,69 @@ namespace {
 
 constexpr OptionRow kOutputRows[] = {
     OptionRow{"log-format", 0, kChoice, "text", "text|json", "serve", "Output",
-              "form of the log, a line for each request; never the texts"},
+              "format of the log, which has a line for each request and never the texts"},
     OptionRow{"log-file", 0, kText, "", "FILE", "serve", "Output",
-              "add the log to this file, which SIGUSR1 reopens, instead of standard error"},
+              "append the log to this file instead of standard error; SIGUSR1 reopens it"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "pretrain finetune", "Output",
-              "folder of the model, its checkpoints and its log; a run that was stopped goes on there"},
+              "folder of the model, its checkpoints and its log; a stopped run is resumed there"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "ablate", "Output",
-              "folder of the runs, their results and the table; what is finished there is not run again"},
+              "folder of the runs, their results and the table; runs that are finished there are not repeated"},
     OptionRow{
         "results", 0, kText, "", "DIR", "ablate", "Output",
-        "keep the result and the log of each run here too; one that is here with the same options is not run again"},
+        "also keep the result and the log of each run here; a run that is here with the same options is not repeated"},
     OptionRow{"tables-only", 0, kFlag, "", "", "ablate", "Output",
-              "run nothing: make the table of the runs that are finished"},
+              "run nothing; only make the table of the finished runs"},
     OptionRow{"logging-steps", 0, kInteger, "50", "1..1M", "pretrain finetune", "Output",
               "steps between lines of metrics.jsonl"},
     OptionRow{"save-steps", 0, kInteger, "500", "0..16777215", "pretrain finetune", "Output",
-              "steps between checkpoints; 0: one at the end"},
+              "steps between checkpoints; 0: only one, at the end"},
     OptionRow{"save-total-limit", 0, kInteger, "2", "1..1M", "pretrain finetune", "Output",
-              "checkpoints that are kept"},
+              "number of checkpoints to keep"},
     OptionRow{"eval-steps", 0, kInteger, "0", "0..16777215", "pretrain", "Output",
-              "steps between evaluations on documents held out; 0: one at the end"},
+              "steps between evaluations on the held-out documents; 0: only one, at the end"},
     OptionRow{"eval-lines", 0, kInteger, "500", "0..1000G", "pretrain", "Output",
-              "lines of each corpus in evaluations during the run; 0, and at the end: all"},
-    OptionRow{
-        "resume", 0, kChoice, "auto", "auto|never", "pretrain finetune", "Output",
-        "what to do with a folder that holds checkpoints of a run; auto: go on from the newest; never: refuse it"},
+              "lines of each corpus to evaluate on during the run; 0: all, as at the end"},
+    OptionRow{"resume", 0, kChoice, "auto", "auto|never", "pretrain finetune", "Output",
+              "what to do with a folder that has checkpoints of a run; auto: resume from the newest; never: refuse the "
+              "folder"},
     OptionRow{"resume-override", 0, kList, "", "NAMES", "pretrain finetune", "Output",
-              "options that may differ from those of the run so far"},
+              "options that may differ from those of the run that is resumed"},
     OptionRow{"dry-run", 0, kFlag, "", "", "pretrain finetune", "Output",
-              "show sizes and some sequences as the first step reads them, and train nothing"},
+              "show sizes and some sequences of the first step, without training"},
     OptionRow{"find-lr", 0, kFlag, "", "", "pretrain finetune", "Output",
-              "try learning rates from 1e-8 to 1, a step each, show the losses and where they fall most, and keep "
+              "try learning rates from 1e-8 to 1, one step each, show the losses and where they fall fastest, and keep "
               "nothing"},
     OptionRow{"card-base-model", 0, kText, "", "ID", "pretrain finetune", "Output",
-              "for the model card: the model on a hub that this one comes from; by default --model where that is an ID "
-              "of a hub"},
+              "for the model card: the hub ID of the base model; default: --model, if that is a hub ID"},
     OptionRow{"card-license", 0, kText, "", "ID", "pretrain finetune", "Output",
               "for the model card: the licence, by the hub's name (mit, apache-2.0, cc-by-4.0, other)"},
     OptionRow{"card-language", 0, kList, "", "CODES", "pretrain finetune", "Output",
               "for the model card: the languages (en, de, multilingual)"},
     OptionRow{"card-datasets", 0, kList, "", "IDS", "pretrain finetune", "Output",
-              "for the model card: the data sets on a hub that the model is trained on"},
+              "for the model card: the hub IDs of the training data sets"},
     OptionRow{"eval-steps", 0, kInteger, "0", "0..16777215", "finetune", "Output",
-              "steps between evaluations; 0: an epoch"},
-    OptionRow{
-        "best-metric", 0, kText, "", "NAME", "finetune", "Output",
-        "the metric that chooses the best model and ends the run early: one of the task, or loss (log_loss of classes, "
-        "mse of scores, eval_loss of all others); ties go by its other metrics (default: the main metric of the task; "
-        "deberta eval --list)"},
+              "steps between evaluations; 0: one per epoch"},
+    OptionRow{"best-metric", 0, kText, "", "NAME", "finetune", "Output",
+              "the metric for choosing the best model and for early stopping: one of the task's, or loss (log_loss for "
+              "classes, mse for scores, eval_loss otherwise); the task's other metrics break ties (default: the main "
+              "metric of the task; deberta eval --list)"},
     OptionRow{"early-stopping-patience", 0, kInteger, "0", "0..1M", "finetune", "Output",
-              "end after so many evaluations without a better one; 0: never"},
+              "stop after this many evaluations without an improvement; 0: never"},
     OptionRow{"output", 'o', kText, "", "FILE", "replay", "Output", "write losses, gradients and weights here"},
     OptionRow{"output", 'o', kText, "", "FILE", "chart", "Output",
               "write the picture to FILE, which is replaced only when it is complete; - is standard output"},
-    OptionRow{
-        "keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
-        "keys or columns of the input row to copy to the output; all: everything except the texts in json and jsonl, "
-        "and where it is given also in csv and tsv, with the texts, as the first columns; NAMES: these, as the "
-        "first columns, in every format"},
+    OptionRow{"keep", 0, kList, "all", "all|none|NAMES", kTextVerbs, "Output",
+              "keys or columns of the input row to copy to the output; all: everything except the texts, in json and "
+              "jsonl; if it is given explicitly, in csv and tsv too, with the texts, as the first columns; NAMES: only "
+              "these, as the first columns, in every format"},
     OptionRow{"output-dtype", 0, kChoice, "fp32", "fp32|fp16|bf16", "embed", "Output",
               "number format of the .npy (fp32, fp16) or .safetensors file (-o)"},
-    OptionRow{"page", 0, kText, "", "FILE", "analyze", "Output",
-              "write a page for a browser here: c2c, c2p, p2c, sum and weights of every head, for one text of at most "
-              "256 tokens; it needs no server; -o FILE.html does the same; -o of another name writes the figures too"},
+    OptionRow{
+        "page", 0, kText, "", "FILE", "analyze", "Output",
+        "write a page for a browser here, which needs no server: c2c, c2p, p2c, sum and weights of every head, for one "
+        "text of at most 256 tokens; -o FILE.html does the same; with -o of another name the figures are written too"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "check", "Output",
-              "write a copy to this new folder and correct every mistake that needs no decision"},
+              "write a copy to this new folder, with every mistake corrected that needs no decision"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "convert", "Output",
               "the new folder; it appears only once it is complete"},
     OptionRow{"shard-size", 0, kSize, "5G", "1..1000G", "convert", "Output",
@@ -89,7 +87,7 @@ constexpr OptionRow kOutputRows[] = {
               "when the run is complete; - is standard output"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner", "Output",
               "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
-              "(after the given label, if there is one), a blank line after each sentence"},
+              "(after the label of the input, if there is one), a blank line after each sentence"},
     OptionRow{
         "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|trec", "rerank", "Output",
         "output format; auto: a table on a terminal, tsv elsewhere; trec: lines of a TREC run (query, Q0, document, "
@@ -106,7 +104,7 @@ constexpr OptionRow kOutputRows[] = {
               "significant digits of scores; 0: as many as are needed to read back the same value"},
     OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "Output", "no header line in tsv and csv output"},
     OptionRow{"bom", 0, kFlag, "", "", kTableVerbs, "Output",
-              "begin csv output with a byte order mark, by which Excel knows UTF-8"},
+              "begin csv output with a byte order mark, by which Excel recognises UTF-8"},
     OptionRow{"man", 0, kFlag, "", "", "help", "Output", "print the manual page of all verbs, as troff"},
 };
 static_assert(are_rows(kOutputRows, "Output"));

@@ -33,7 +33,7 @@ inline constexpr std::string_view kTableVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
     "bench";
 
-// Those of the table of implementations.
+// The names in the table of implementations.
 inline constexpr std::string_view kKernelNames = "auto|check"
 #define DEBERTA_IMPLEMENTATION(level, name, ...) "|" name
 #include "kernels/implementations.inc"
@@ -58,20 +58,20 @@ constexpr OptionType option_type(ParameterType type) {
   return kText;
 }
 
-// A parameter of tasks, by the name that it has as an option; `more` is what help says behind the row's text.
+// A parameter of tasks as an option with its own name; help shows `more` behind the row's text.
 consteval OptionRow of(const Parameter& row, std::string_view name, char short_name, std::string_view section,
                        std::string_view more = {}) {
   return {name, short_name, option_type(row.type), row.default_value, row.range, row.tasks, section, row.text,
           &row, more};
 }
 
-// The same where each text is given by itself, as it may have a comma.
+// The same, with one text per option, as a text may have a comma.
 consteval OptionRow several(OptionRow row) {
   row.type = kFiles;
   return row;
 }
 
-// A parameter where a labelled file is scored, which has a default and a meaning of its own for it.
+// A parameter as an option of `eval`, with its own default and meaning there.
 consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::string_view section,
                             std::string_view default_value, std::string_view help) {
   return {name, 0, option_type(row.type), default_value, row.range, "eval", section, help};
@@ -87,13 +87,13 @@ constexpr bool are_verbs(std::string_view words) {
   return true;
 }
 
-// Whether all rows stand under that heading, and name verbs that there are.
+// Whether all rows are under that heading and name known verbs.
 constexpr bool are_rows(std::span<const OptionRow> rows, std::string_view section) {
   return std::ranges::all_of(rows,
                              [&](const OptionRow& row) { return row.section == section && are_verbs(row.verbs); });
 }
 
-// A file each, in this folder.
+// The rows of each heading, a file each in this folder.
 std::span<const OptionRow> model_rows();
 std::span<const OptionRow> server_rows();
 std::span<const OptionRow> limits_rows();

@@ -6,38 +6,40 @@ namespace {
 
 constexpr OptionRow kTrainingRows[] = {
     OptionRow{"objective", 0, kChoice, "mlm", "mlm|causal|rtd", "pretrain replay", "Training",
-              "what is predicted; mlm: masked words; causal: the next piece, each token seeing those before it; rtd: "
-              "which tokens a generator has replaced"},
+              "what is predicted; mlm: masked words; causal: the next piece, from those before it; rtd: which tokens a "
+              "generator has replaced"},
     OptionRow{"mlm-probability", 0, kNumber, "0.15", "0..1", "pretrain", "Training",
               "fraction of the tokens of a sequence to predict"},
     OptionRow{"max-gram", 0, kInteger, "3", "1..16", "pretrain", "Training",
-              "most words masked in a row; 1: pieces instead of words, as BERT"},
+              "maximum number of consecutive words to mask together; 1: pieces instead of words, as in BERT"},
     OptionRow{"uniform-tail", 0, kFlag, "", "", "pretrain", "Training",
-              "mask the end of a sequence as often as its beginning; the original leaves its last tenth alone"},
+              "mask the end of a sequence as often as its beginning; the original never masks the last tenth"},
     OptionRow{"max-tokens", 0, kInteger, "128", "8..1048576", "pretrain", "Training",
               "length of a sequence in tokens, special tokens included"},
-    OptionRow{"long-tokens", 0, kInteger, "0", "0..1048576", "pretrain", "Training",
-              "length of a sequence in the last steps, with as many tokens in a step; 0: as before"},
-    OptionRow{"long-share", 0, kNumber, "0.15", "0..1", "pretrain", "Training", "part of the steps with --long-tokens"},
+    OptionRow{
+        "long-tokens", 0, kInteger, "0", "0..1048576", "pretrain", "Training",
+        "length of a sequence in the last steps, which have as many tokens as the others; 0: --max-tokens throughout"},
+    OptionRow{"long-share", 0, kNumber, "0.15", "0..1", "pretrain", "Training",
+              "fraction of the steps with --long-tokens"},
     OptionRow{"short-share", 0, kNumber, "0", "0..1", "pretrain", "Training",
-              "part of the sequences that are cut into shorter ones, of 3 pieces and more, so that a model meets short "
-              "texts too; 0: none, as in the original"},
+              "fraction of the sequences that are cut into shorter ones, of at least 3 pieces, so that the model sees "
+              "short texts too; 0: none, as in the original"},
     OptionRow{"batch-size", 0, kInteger, "64", "1..1M", "pretrain", "Training",
-              "sequences of a step, of --max-tokens each"},
+              "sequences per step, of --max-tokens each"},
     OptionRow{"gradient-accumulation-steps", 0, kInteger, "1", "1..1M", "pretrain finetune", "Training",
-              "parts that a step is computed in, one after the other, to use less memory"},
+              "number of parts in which a step is computed, one after the other, to use less memory"},
     OptionRow{"auto-find-batch-size", 0, kFlag, "", "", "pretrain finetune", "Training",
               "before the run, find the smallest number of parts per step that fits in memory, starting from "
               "--gradient-accumulation-steps"},
     OptionRow{"gradient-checkpointing", 0, kFlag, "", "", "pretrain finetune", "Training",
-              "keep only the input of each layer, and compute the layer again when its gradient is: less memory, a "
-              "third more time, the same result"},
+              "keep only the input of each layer, and recompute the layer for its gradient: less memory, a third more "
+              "time, the same result"},
     OptionRow{"loss-scale", 0, kNumber, "0", "0..16777216", "pretrain finetune", "Training",
               "initial scale of the loss for gradients in 16-bit floats; it doubles after 250 steps and halves when "
               "gradients overflow; 0: off"},
-    OptionRow{"ema-decay", 0, kNumber, "0", "0..1", "pretrain finetune", "Training",
-              "decay of an exponential moving average of the weights, which is then evaluated and is the result; 0: "
-              "off"},
+    OptionRow{
+        "ema-decay", 0, kNumber, "0", "0..1", "pretrain finetune", "Training",
+        "decay of an exponential moving average of the weights, which is evaluated and becomes the result; 0: off"},
     OptionRow{"max-steps", 0, kInteger, "0", "0..16777215", "pretrain", "Training",
               "length of the run in steps; give this, --max-train-tokens or --num-train-epochs"},
     OptionRow{"max-time", 0, kText, "0", "DURATION", "pretrain finetune", "Training",
@@ -48,32 +50,32 @@ constexpr OptionRow kTrainingRows[] = {
     OptionRow{"num-train-epochs", 0, kNumber, "0", "0..100000", "pretrain", "Training",
               "length of the run in passes over the corpora; give this, --max-steps or --max-train-tokens"},
     OptionRow{"optimizer", 0, kChoice, "xadam", "xadam|adamw", "pretrain finetune replay", "Training",
-              "xadam: that of the original code, Adam without bias correction; adamw: with it"},
-    OptionRow{"learning-rate", 0, kNumber, "5e-4", "0..1", "pretrain replay", "Training", "highest learning rate"},
+              "xadam: Adam without bias correction, as in the original code; adamw: with bias correction"},
+    OptionRow{"learning-rate", 0, kNumber, "5e-4", "0..1", "pretrain replay", "Training", "peak learning rate"},
     OptionRow{
         "lr-scheduler-type", 0, kChoice, "linear",
         "linear|cosine|cosine_with_restarts|polynomial|constant|constant_with_warmup|inverse_sqrt|warmup_stable_"
         "decay|warmup_linear|warmup_linear_shift|warmup_constant|warmup_cosine|warmup_linear_cosine|warmup_cyclic_"
         "linear_cosine",
         "pretrain finetune", "Training",
-        "how the learning rate changes: by the names of transformers, or those of the original (warmup_...)"},
+        "schedule of the learning rate, by its name in transformers or in the original code (warmup_...)"},
     OptionRow{
         "lr-decay-steps", 0, kNumber, "0.1", "0..16777215", "pretrain finetune", "Training",
-        "of warmup_stable_decay: for how many last steps the learning rate falls; below 1: a fraction of the run"},
+        "warmup_stable_decay: number of last steps in which the learning rate falls; below 1: a fraction of the run"},
     OptionRow{"lr-decay-type", 0, kChoice, "cosine", "linear|cosine|1-sqrt", "pretrain finetune", "Training",
-              "of warmup_stable_decay: how it falls"},
+              "warmup_stable_decay: how the learning rate falls"},
     OptionRow{"warmup-steps", 0, kNumber, "0.1", "0..16777215", "pretrain finetune", "Training",
-              "steps in which the learning rate grows; below 1: a part of the run"},
+              "steps in which the learning rate rises; below 1: a fraction of the run"},
     OptionRow{"weight-decay", 0, kNumber, "0.01", "0..1", "pretrain finetune replay", "Training",
-              "of matrices and tables, not of biases and norms"},
+              "weight decay of matrices and tables; biases and norms have none"},
     OptionRow{"adam-beta1", 0, kNumber, "0.9", "0..1", "pretrain finetune replay", "Training",
               "decay of the mean gradient"},
     OptionRow{"adam-beta2", 0, kNumber, "0.999", "0..1", "pretrain finetune replay", "Training",
-              "decay of the mean square"},
+              "decay of the mean squared gradient"},
     OptionRow{"adam-epsilon", 0, kNumber, "1e-6", "0..1", "pretrain finetune replay", "Training",
-              "added to the root of the square"},
+              "added to the root of the mean square"},
     OptionRow{"max-grad-norm", 0, kNumber, "1", "0..1000000", "pretrain finetune replay", "Training",
-              "norm to which gradients are cut; 0: they are not"},
+              "norm to which gradients are clipped; 0: no clipping"},
     OptionRow{"seed", 0, kInteger, "1234", "0..1000G", "pretrain finetune", "Training",
               "random seed of weights, order, masks and dropout"},
     OptionRow{"recipe", 0, kChoice, "none",
@@ -83,15 +85,14 @@ constexpr OptionRow kTrainingRows[] = {
               "the published hyper-parameters of the task for a model of this size: epochs, warm-up, learning rate, "
               "batch, dropout; given options override them"},
     OptionRow{"batch-size", 0, kInteger, "32", "1..1M", "finetune", "Training",
-              "samples of a step: texts, pairs, questions with their choices, windows"},
+              "samples per step: texts, pairs, questions with their choices, windows"},
     OptionRow{"num-train-epochs", 0, kNumber, "3", "0..100000", "finetune", "Training",
               "length of the run in passes over the files"},
     OptionRow{"max-steps", 0, kInteger, "0", "0..16777215", "finetune", "Training",
               "length of the run in steps, instead of epochs"},
-    OptionRow{
-        "learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
-        "highest learning rate; auto: by the size of the model, from 2e-4 for the smallest to 1e-5 for large ones "
-        "(docs/training.md)"},
+    OptionRow{"learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
+              "peak learning rate; auto: by the size of the model, from 2e-4 for the smallest to 1e-5 for large ones "
+              "(docs/training.md)"},
     OptionRow{"head-learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
               "peak learning rate of the head (every tensor outside the encoder and the embeddings); auto: "
               "--learning-rate"},
@@ -99,59 +100,58 @@ constexpr OptionRow kTrainingRows[] = {
               "layer-wise decay of the learning rate: the last layer's rate is multiplied by this factor, the layer "
               "before it by its square, and so on down to the embeddings; 1: the same rate for all layers"},
     OptionRow{"cls-dropout", 0, kNumber, "auto", "auto|0..1", "finetune", "Training",
-              "dropout before the classifier; auto: as the model's config.json says"},
+              "dropout before the classifier; auto: as set in the model's config.json"},
     OptionRow{"pooling", 0, kChoice, "auto", "auto|first|mean|max|attention", "finetune", "Training",
-              "what the head of a classifier, a scorer or choices reads: the state of the first token, the mean or the "
-              "largest values of all tokens, or their mean with learned weights (docs/models.md); auto: as the model "
-              "does, first where it says nothing. Another than the model's begins with a new head"},
+              "what the head for classes, scores or choices reads: the state of the first token, the mean or the "
+              "maximum over all tokens, or their mean with learned weights (docs/models.md); auto: as the model does, "
+              "else first; a pooling other than the model's begins with a new head"},
     OptionRow{"label-smoothing-factor", 0, kNumber, "0", "0..1", "finetune", "Training",
               "share of each label that is spread over all classes"},
     OptionRow{"class-weights", 0, kList, "", "WEIGHTS", "finetune", "Training",
               "a weight for each class, in the order of the model's labels, or `balanced`: by how rare it is"},
     OptionRow{"ranking-loss", 0, kChoice, "pairwise", "pointwise|pairwise|listwise|margin-mse", "finetune", "Training",
-              "ranking: what is learned of a query's documents: the label of each by itself (pointwise), which of two "
-              "is more relevant (pairwise, RankNet), which of all is (listwise, softmax cross-entropy), or how far a "
-              "teacher's scores of two are apart (margin-mse)"},
+              "ranking: what is learned about a query's documents: each label by itself (pointwise), which of two is "
+              "more relevant (pairwise, RankNet), which of all is (listwise, softmax cross-entropy), or the difference "
+              "between a teacher's scores of two (margin-mse)"},
     OptionRow{"max-documents", 0, kInteger, "8", "0..1000", "finetune", "Training",
-              "ranking: documents of a query in a step, the relevant ones and others that are drawn for each epoch; 0: "
-              "all"},
+              "ranking: maximum number of documents per query in a step: the relevant ones, and others drawn anew for "
+              "each epoch; 0: all"},
     OptionRow{"frozen-layers", 0, kInteger, "auto", "auto|0..1000", "finetune", "Training",
-              "leave the embeddings and so many of the first layers as they are; auto: train everything"},
+              "freeze the embeddings and this number of first layers; auto: train everything"},
     OptionRow{"teacher", 0, kText, "", "DIR", "finetune replay", "Training",
-              "distillation: learn from the answers of this model too; it has the same kind of head, the same classes "
-              "and the same vocabulary"},
+              "distillation: learn from the answers of this model too; it must have the same kind of head, the same "
+              "classes and the same vocabulary"},
     OptionRow{"teacher-weight", 0, kNumber, "0.5", "0..1", "finetune replay", "Training",
               "share of the loss that compares with the teacher; 1: the labels are not used"},
     OptionRow{"teacher-temperature", 0, kNumber, "2", "1..1000", "finetune replay", "Training",
               "divide the logits of both models by this before they are compared; not used for regression"},
     OptionRow{"lora-rank", 0, kInteger, "0", "0..1024", "finetune", "Training",
-              "train low-rank updates of this rank (LoRA) of some matrices, and the head; all other weights stay as "
-              "they are; 0: train all weights"},
+              "train only the head and low-rank updates (LoRA) of this rank for some matrices; 0: train all weights"},
     OptionRow{"lora-alpha", 0, kNumber, "8", "0..100000", "finetune", "Training",
-              "with --lora-rank: the additions are scaled by this over the rank"},
+              "with --lora-rank: the updates are scaled by this value divided by the rank"},
     OptionRow{"lora-targets", 0, kList, "query_proj,value_proj", "NAMES", "finetune", "Training",
               "with --lora-rank: which matrices: query_proj, key_proj, value_proj, pos_query_proj, pos_key_proj, "
               "attention.output.dense, intermediate.dense, output.dense (both of that name, as in peft)"},
     OptionRow{"reinit-layers", 0, kInteger, "0", "0..1000", "finetune", "Training",
-              "begin so many of the last layers with new random weights"},
-    OptionRow{
-        "adversarial", 0, kChoice, "none", "none|sift|vat", "finetune replay", "Training",
-        "train on small changes of the embeddings too, so that they do not change the answer; sift: of embeddings "
-        "that are normalised first (DeBERTa, section 5); vat: of the embeddings as they are"},
+              "begin this number of last layers with new random weights"},
+    OptionRow{"adversarial", 0, kChoice, "none", "none|sift|vat", "finetune replay", "Training",
+              "also train on small perturbations of the embeddings, so that they do not change the answer; sift: of "
+              "embeddings that are normalised first (DeBERTa, section 5); vat: of the embeddings as they are"},
     OptionRow{"vat-lambda", 0, kNumber, "5", "0..1000", "finetune replay", "Training",
-              "sift, vat: weight of that loss beside the task's"},
+              "sift, vat: weight of the adversarial loss"},
     OptionRow{"vat-learning-rate", 0, kNumber, "1e-4", "0..1000", "finetune replay", "Training",
-              "sift, vat: step of the change along its gradient"},
+              "sift, vat: step size of the perturbation along its gradient"},
     OptionRow{"vat-init-perturbation", 0, kNumber, "1e-2", "0..1000", "finetune replay", "Training",
-              "sift, vat: deviation of the random change that it begins with"},
+              "sift, vat: standard deviation of the initial random perturbation"},
     OptionRow{"vat-loss-fn", 0, kChoice, "symmetric-kl", "symmetric-kl|kl|mse", "finetune replay", "Training",
-              "sift, vat: the distance between two answers, in the search for the change"},
+              "sift, vat: distance between two answers, in the search for the perturbation"},
     OptionRow{
         "sift-compat", 0, kChoice, "corrected", "corrected|original", "finetune replay", "Training",
         "sift, vat: the loss that fits the head, or that of the published code, whose softmax of scores runs over "
         "the batch"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",
-              "Training", "losses of a head instead of --objective; what N.labels are then: docs/training.md"},
+              "Training",
+              "losses of a task's head instead of --objective; docs/training.md describes N.labels for each"},
 };
 static_assert(are_rows(kTrainingRows, "Training"));
 

@@ -1,4 +1,4 @@
-// The verbs: a row of each says what help, completion and usage lines show of it.
+// The verbs: the row of each has what help, completion and usage lines show.
 #pragma once
 #include <array>
 
@@ -54,7 +54,8 @@ inline constexpr std::array kVerbs = {
     VerbRow{"bench", "measure latency and throughput on random ids, against the machine's peak", "",
             "bench -m DIR --threads 1,2 --lengths 32,128,512 --operations",
             "model threads lengths dtype baseline format"},
-    VerbRow{"serve", "answer over HTTP: text-embeddings-inference, OpenAI, Cohere and hub clients work as they are", "",
+    VerbRow{"serve",
+            "answer over HTTP; clients of text-embeddings-inference, OpenAI, Cohere and the hub work unchanged", "",
             "serve -m DIR --port 8080", "model port host api-key-file dtype threads"},
     VerbRow{"info", "show the version, the processor, the kernels and, with -m, a model", "", "info", "model format"},
     VerbRow{"pretrain", "train a language model on text files (the training half: docs/training.md)", "FILE...",
@@ -64,11 +65,12 @@ inline constexpr std::array kVerbs = {
             "finetune --task sst-2 -m DIR --train-file train.tsv --validation-file dev.tsv -o NEW_MODEL",
             "task model train-file validation-file validation-split input-field label-field num-train-epochs "
             "learning-rate recipe output-dir"},
-    VerbRow{"ablate", "run a plan of forms, seeds and tasks, and make their table (the training half)", "PLAN.json",
-            "ablate plans/attention.json -o OUT", "output-dir results tables-only"},
-    VerbRow{"replay", "losses and gradients of given batches, and the weights after each step (the training half)", "",
+    VerbRow{"ablate", "run a plan of forms, seeds and tasks, and make a table of the results (the training half)",
+            "PLAN.json", "ablate plans/attention.json -o OUT", "output-dir results tables-only"},
+    VerbRow{"replay",
+            "compute losses and gradients of given batches, and the weights after each step (the training half)", "",
             "replay -m DIR --batches in.safetensors -o out.safetensors", "model batches output", "safetensors"},
-    VerbRow{"report", "make the reports of a run anew from its folder: run.html, tb/, README.md (the training half)",
+    VerbRow{"report", "rebuild the reports of a run from its folder: run.html, tb/, README.md (the training half)",
             "DIR", "report OUT"},
     VerbRow{"chart", "draw charts from a file of figures, as SVG", "FILE", "chart loss.json -o loss.svg", "output",
             "svg"},

@@ -1,4 +1,4 @@
-// Puts the parts together. Which statuses a route has follows from its method, its scope and what it does.
+// Puts the parts together. The statuses of a route follow from its method, its scope and its handler.
 #include "serve/openapi/document.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 struct Status {
   int number;
   std::string_view text;
-  bool is_of_connection = false;  // the connection itself may refuse so, in the words of text-embeddings-inference
+  bool is_of_connection = false;  // the connection itself may refuse so, in the dialect of text-embeddings-inference
 };
 constexpr std::array kStatuses = {
     Status{400, "not HTTP as it should be, not strict JSON, or an empty list", true},
@@ -45,7 +45,7 @@ constexpr std::array kStatuses = {
 
 struct DialectNames {
   Dialect dialect;
-  std::string_view prefix;          // of its responses
+  std::string_view prefix;          // of the names of its responses
   std::string_view error, refusal;  // schemas; the latter where the connection itself may refuse
 };
 constexpr std::array kDialects = {
@@ -137,11 +137,11 @@ Json responses_of(const Route& route, const Operation& operation) {
   return responses;
 }
 
-Json parameter_json(std::string_view name, std::string_view place, std::string_view text, Json schema) {
-  JsonObject made{{"name", name}, {"in", place}, {"required", true}};
-  if (!text.empty()) made.emplace_back("description", text);
-  made.emplace_back("schema", std::move(schema));
-  return made;
+Json parameter_json(std::string_view name, std::string_view location, std::string_view text, Json schema) {
+  JsonObject parameter{{"name", name}, {"in", location}, {"required", true}};
+  if (!text.empty()) parameter.emplace_back("description", text);
+  parameter.emplace_back("schema", std::move(schema));
+  return parameter;
 }
 
 JsonArray parameters_of(const Operation& operation) {
@@ -166,20 +166,20 @@ Json request_body(const Operation& operation) {
 }
 
 Json operation_json(const Route& route, const Operation& operation) {
-  JsonObject made{{"tags", JsonArray{operation.tag}}, {"summary", operation.summary}, {"operationId", operation.id}};
+  JsonObject json{{"tags", JsonArray{operation.tag}}, {"summary", operation.summary}, {"operationId", operation.id}};
   if (JsonArray parameters = parameters_of(operation); !parameters.empty())
-    made.emplace_back("parameters", std::move(parameters));
-  if (route.method == "POST") made.emplace_back("requestBody", request_body(operation));
-  made.emplace_back("responses", responses_of(route, operation));
-  if (route.is_open) made.emplace_back("security", JsonArray{});
-  return made;
+    json.emplace_back("parameters", std::move(parameters));
+  if (route.method == "POST") json.emplace_back("requestBody", request_body(operation));
+  json.emplace_back("responses", responses_of(route, operation));
+  if (route.is_open) json.emplace_back("security", JsonArray{});
+  return json;
 }
 
 const Route& route_of(const Operation& operation) {
-  const auto found = std::ranges::find(all_routes(), operation.path, &Route::path);
-  if (found == all_routes().end())
+  const auto route = std::ranges::find(all_routes(), operation.path, &Route::path);
+  if (route == all_routes().end())
     throw Error(ErrorCode::kInternal, "openapi", fmt::format("no route {}", operation.path));
-  return *found;
+  return *route;
 }
 
 JsonObject paths() {

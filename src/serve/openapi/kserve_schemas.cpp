@@ -1,4 +1,4 @@
-// The open inference protocol: tensors in and out, and what a server and a model say of themselves.
+// The open inference protocol: tensors in and out, and the metadata of a server and of a model.
 #include "serve/openapi/schema.h"
 #include "serve/openapi/schemas.h"
 

@@ -9,7 +9,7 @@ constexpr std::string_view kTei = "text-embeddings-inference", kHub = "Hugging F
                            kAdmin = "models (--admin)", kServer = "the server";
 constexpr std::string_view kTags[] = {kTei, kHub, kOpenAi, kCohere, kKserve, kExplorer, kAdmin, kServer};
 
-// Of several routes: what they do, and their bodies.
+// Summaries and bodies that several routes share.
 constexpr std::string_view kRerank = "documents by how well they fit a query";
 constexpr std::string_view kInfer =
     "logits or vectors of texts or token ids; tensors may be bytes behind the JSON (Inference-Header-Content-Length)";

@@ -1,4 +1,4 @@
-// Each function makes one form of a schema; descriptions of fields come from the table of parameters.
+// Each function makes one form of schema; descriptions of fields come from the table of parameters.
 #include "serve/openapi/schema.h"
 
 #include <fmt/format.h>
@@ -63,20 +63,20 @@ Json object(const std::vector<Property>& properties) {
     members.emplace_back(property.name, property.schema);
     if (property.is_needed) needed.emplace_back(property.name);
   }
-  JsonObject made{{"type", "object"}, {"properties", std::move(members)}};
-  if (!needed.empty()) made.emplace_back("required", std::move(needed));
-  return made;
+  JsonObject schema{{"type", "object"}, {"properties", std::move(members)}};
+  if (!needed.empty()) schema.emplace_back("required", std::move(needed));
+  return schema;
 }
 
 Json closed(const std::vector<Property>& properties) {
-  Json made = object(properties);
-  made.as_object().emplace_back("additionalProperties", false);
-  return made;
+  Json schema = object(properties);
+  schema.as_object().emplace_back("additionalProperties", false);
+  return schema;
 }
 
 namespace {
 
-// The largest value depends on the model, and stands in no schema.
+// No schema has the largest value: it depends on the model.
 Json kind_of(const Field& field) {
   switch (field.type()) {
     case ParameterType::kFlag: {

@@ -17,11 +17,11 @@ Json number();
 Json integer();
 Json count();  // a whole number, not below 0
 Json boolean();
-Json list_of(Json items, size_t least = 0);  // `least`: items that there must be
+Json list_of(Json items, size_t least = 0);  // `least`: the lowest number of items
 Json words(const std::vector<std::string_view>& all);
 Json constant(Json value);
 Json any_of(JsonArray schemas);
-Json named(std::string_view name);  // of components/schemas
+Json named(std::string_view name);  // a reference into components/schemas
 Json or_null(Json schema);
 Json any_object();
 Json described(Json schema, std::string_view text);
@@ -37,12 +37,12 @@ inline Property optional(std::string_view name, Json schema) {
 }
 
 Json object(const std::vector<Property>& properties);
-Json closed(const std::vector<Property>& properties);  // that has no other members
+Json closed(const std::vector<Property>& properties);  // an object without other members
 
-// The value of a parameter, as its row and its field describe it; words that have a schema of their own, by its name.
+// The schema of a parameter, from its row and its field; a reference where its words have a schema of their own.
 Json field_schema(const Field& field);
 Json words_schema(const Field& field);
-// A body: what it must have, and fields, each of which may be absent or null.
+// A body: the members that it must have, and fields, each of which may be absent or null.
 Json request(std::vector<Property> properties, std::initializer_list<const Field*> fields);
 
 }  // namespace deberta::serve::openapi

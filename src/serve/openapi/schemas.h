@@ -1,12 +1,12 @@
-// The schemas of bodies and answers, by family, in the order of the document. What a request may have beside its texts
-// are rows of fields.h.
+// The schemas of bodies and answers, by family, in the order of the document. Fields of a request beside its texts are
+// rows of fields.h.
 #pragma once
 #include "base/json.h"
 
 namespace deberta::serve::openapi {
 
 JsonObject error_schemas();
-JsonObject embeddings_inference_schemas();  // with those of Cohere, whose /rerank is the same route
+JsonObject embeddings_inference_schemas();  // and Cohere's: its /rerank is the same route
 JsonObject openai_schemas();
 JsonObject hub_schemas();
 JsonObject kserve_schemas();

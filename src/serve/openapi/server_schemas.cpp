@@ -1,4 +1,4 @@
-// Errors, and what the server says of itself: its models, its state, its pages, the explorer's numbers.
+// Errors, and what the server reports about itself: its models, its state, its pages, the explorer's numbers.
 #include <algorithm>
 
 #include "serve/api_error.h"
@@ -48,7 +48,7 @@ Json info() {
   return closed(properties);
 }
 
-// What the server hands out below a page: /docs/docs.js and so on.
+// The files that the server has below a page: /docs/docs.js and so on.
 Json files_of(std::string_view page) {
   std::vector<std::string_view> names;
   for (const web::File& file : web::files()) {
