@@ -18,5 +18,5 @@ void keep_freed_memory() {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
-  return program::run_program(argc, argv, deberta::train::run_verb);
+  return deberta::program::run_program(argc, argv, deberta::train::run_verb);
 }
