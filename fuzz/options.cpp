@@ -45,7 +45,7 @@ void run(Bytes input) {
     }
   }
   if (words.empty()) return;
-  const cli::CommandLine line = cli::parse_command_line(words);
+  const program::CommandLine line = program::parse_command_line(words);
   FUZZ_REQUIRE(find_verb(line.options.verb()) != nullptr);
   FUZZ_REQUIRE(!line.options.describe().empty());
 }
