@@ -43,17 +43,19 @@ JsonObject to_json(const ZeroShotAnswer& answer, const std::string& text) {
   return {{"sequence", text}, {"labels", std::move(labels)}, {"scores", std::move(scores)}};
 }
 
+JsonObject to_json(const Entity& entity, const std::string& text, const OffsetUnits& units, bool is_grouped) {
+  JsonObject object{{is_grouped ? "entity_group" : "entity", entity.label},
+                    {"score", entity.score},
+                    {"word", text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin)}};
+  add_span(object, units.convert(entity.chars, entity.bytes));
+  if (!is_grouped) object.emplace_back("index", static_cast<uint64_t>(entity.first_token));
+  return object;
+}
+
 JsonObject to_json(const TokenAnswer& answer, const std::string& text, OffsetUnit unit, bool is_grouped) {
   const OffsetUnits units(unit, text);
   JsonArray entities;
-  for (const Entity& entity : answer.entities) {
-    JsonObject object{{is_grouped ? "entity_group" : "entity", entity.label},
-                      {"score", entity.score},
-                      {"word", text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin)}};
-    add_span(object, units.convert(entity.chars, entity.bytes));
-    if (!is_grouped) object.emplace_back("index", static_cast<uint64_t>(entity.first_token));
-    entities.push_back(std::move(object));
-  }
+  for (const Entity& entity : answer.entities) entities.push_back(to_json(entity, text, units, is_grouped));
   return {{"entities", std::move(entities)}};
 }
 
@@ -141,18 +143,20 @@ JsonArray to_json(std::span<const TextScoreAnswer::Token> pieces, const std::str
   return tokens;
 }
 
+JsonObject to_json(const ReplacedToken& piece, const OffsetUnits& units, double threshold) {
+  JsonObject object{{"piece", piece.piece},
+                    {"token", int64_t{piece.token}},
+                    {"score", piece.score},
+                    {"logit", piece.logit},
+                    {"replaced", piece.score >= threshold}};
+  add_span(object, units.convert(piece.chars, piece.bytes));
+  return object;
+}
+
 JsonObject to_json(const ReplacedAnswer& answer, const std::string& text, OffsetUnit unit, double threshold) {
   const OffsetUnits units(unit, text);
   JsonArray tokens;
-  for (const ReplacedToken& piece : answer.pieces) {
-    JsonObject object{{"piece", piece.piece},
-                      {"token", int64_t{piece.token}},
-                      {"score", piece.score},
-                      {"logit", piece.logit},
-                      {"replaced", piece.score >= threshold}};
-    add_span(object, units.convert(piece.chars, piece.bytes));
-    tokens.push_back(std::move(object));
-  }
+  for (const ReplacedToken& piece : answer.pieces) tokens.push_back(to_json(piece, units, threshold));
   return {{"tokens", std::move(tokens)}};
 }
 

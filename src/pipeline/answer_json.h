@@ -19,6 +19,7 @@ JsonObject to_json(const EntailmentAnswer& answer);
 JsonObject to_json(const ZeroShotAnswer& answer, const std::string& text);
 // `is_grouped`: entities, not single pieces.
 JsonObject to_json(const TokenAnswer& answer, const std::string& text, OffsetUnit unit, bool is_grouped);
+JsonObject to_json(const Entity& entity, const std::string& text, const OffsetUnits& units, bool is_grouped);
 // `has_all`: also the list of all answers, not only the best. A context without tokens has no span: no answer.
 JsonObject to_json(const QuestionAnswer& answer, const std::string& context, OffsetUnit unit, bool has_all);
 JsonObject to_json(const ChoiceAnswer& answer, std::span<const std::string> choices);
@@ -33,6 +34,7 @@ JsonArray to_json(std::span<const TextScoreAnswer::Token> pieces, const std::str
                   const Tokenizer& tokenizer);
 // `threshold`: the probability at which a piece counts as replaced.
 JsonObject to_json(const ReplacedAnswer& answer, const std::string& text, OffsetUnit unit, double threshold);
+JsonObject to_json(const ReplacedToken& piece, const OffsetUnits& units, double threshold);
 
 // The spans of an answer, or the empty one (no answer) if it has none.
 std::vector<SpanAnswer> spans_of(const QuestionAnswer& answer);

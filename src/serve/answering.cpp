@@ -59,6 +59,32 @@ HttpResponse parts_response(std::string begin, size_t count, std::function<void(
   return response;
 }
 
+// A list has a part that opens it, and one for each item.
+HttpResponse lists_response(std::vector<WrittenList> lists, std::function<Json(size_t list, size_t item)> item) {
+  std::vector<size_t> starts{0};
+  for (const WrittenList& list : lists) starts.push_back(starts.back() + 1 + list.items);
+  const size_t parts = starts.back();
+  const auto write = [lists = std::move(lists), starts = std::move(starts), item = std::move(item)](size_t part,
+                                                                                                    std::string& out) {
+    const auto i = static_cast<size_t>(std::ranges::upper_bound(starts, part) - starts.begin()) - 1;
+    const size_t at = part - starts[i];
+    if (at == 0) out += lists[i].begin;
+    if (at > 1) out += ", ";
+    if (at > 0) out += item(i, at - 1).dump();
+    if (at == lists[i].items) out += lists[i].end;
+  };
+  return parts_response("", parts, write, "");
+}
+
+std::vector<WrittenList> lists_of_texts(const std::vector<size_t>& items, bool is_list) {
+  std::vector<WrittenList> lists;
+  for (const size_t count : items) lists.push_back({.begin = lists.empty() ? "[" : ", [", .items = count, .end = "]"});
+  if (!is_list) return lists;
+  lists.front().begin.insert(0, "[");
+  lists.back().end += "]";
+  return lists;
+}
+
 VectorTexts::VectorTexts(std::vector<EmbeddingAnswer> answers, size_t columns)
     : answers_(std::move(answers)), columns_(columns) {
   for (const EmbeddingAnswer& answer : answers_) {

@@ -57,12 +57,26 @@ HttpResponse json_response(const Json& body);
 HttpResponse parts_response(std::string begin, size_t count, std::function<void(size_t i, std::string& out)> write,
                             std::string end);
 
-constexpr size_t kNumberBytes = 13;    // text of a number in an answer, with its separator
-constexpr size_t kEncodedBytes = 32;   // memory of a token of an encoding
-constexpr size_t kTokenBytes = 120;    // a token or an entity in an answer, beside its text
-constexpr size_t kLabelBytes = 60;     // a label with its score, beside its name
-constexpr size_t kSequenceBytes = 80;  // a filled mask, beside the text
-constexpr size_t kScoreBytes = 150;    // the probability of a text, beside its tokens
+// A list of an answer in parts: what stands before its items, the comma behind the list before it included, and what
+// stands after them.
+struct WrittenList {
+  std::string begin;
+  size_t items = 0;
+  std::string end;
+};
+// An answer of lists, each item a part: as JSON values all of them have several times the memory of their text.
+// `item` throws nothing.
+HttpResponse lists_response(std::vector<WrittenList> lists, std::function<Json(size_t list, size_t item)> item);
+// The lists of texts with `items` items each; without `is_list` the answer is the list of the only text.
+std::vector<WrittenList> lists_of_texts(const std::vector<size_t>& items, bool is_list);
+
+constexpr size_t kNumberBytes = 13;      // text of a number in an answer, with its separator
+constexpr size_t kEncodedBytes = 32;     // memory of a token of an encoding
+constexpr size_t kTokenBytes = 120;      // a token or an entity in an answer, beside its text
+constexpr size_t kLabelBytes = 60;       // a label with its score, beside its name
+constexpr size_t kHeldLabelBytes = 240;  // memory of a label and its score as JSON values
+constexpr size_t kSequenceBytes = 80;    // a filled mask, beside the text
+constexpr size_t kScoreBytes = 150;      // the probability of a text, beside its tokens
 
 // The vectors of texts, as rows of `columns` values, while an answer is written from them. Throws kNotFinite.
 class VectorTexts {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <memory>
 
 #include "config/aggregation.h"
 #include "heads/head_facts.h"
@@ -110,8 +112,34 @@ Answering classification(const ServedModel& model, Body& body) {
                         }),
               inputs);
   const size_t lists = options.window_scores == WindowScores::kEach ? reply.plan->sequences.size() : 0;
-  reply.answer_bytes = (inputs.size() + lists) * std::min(options.top_k, labels) * kLabelBytes;
+  const size_t scores = (inputs.size() + lists) * std::min(options.top_k, labels);
+  reply.answer_bytes = scores * kLabelBytes;
+  reply.held_bytes = scores * kHeldLabelBytes;
   return reply;
+}
+
+// ---- lists of items, one of a text
+
+// From the answers to texts to a response that lists their `items`, each as `to_json` says; the answers are kept until
+// it is written.
+template <class Answer, class Item, class ToJson>
+auto items_of_texts(const Inputs& inputs, OffsetUnit unit, bool is_list, std::vector<Item> Answer::*items,
+                    ToJson to_json) {
+  const auto texts = std::make_shared<const std::vector<std::string>>(inputs.texts());
+  return [=](std::vector<Answer> made) {
+    std::vector<size_t> counts;
+    std::vector<OffsetUnits> units;
+    for (const Answer& answer : made) {
+      units.emplace_back(unit, (*texts)[counts.size()]);
+      counts.push_back((answer.*items).size());
+    }
+    return lists_response(
+        lists_of_texts(counts, is_list),
+        [=, answers = std::make_shared<const std::vector<Answer>>(std::move(made)),
+         units = std::make_shared<const std::vector<OffsetUnits>>(std::move(units))](size_t text, size_t item) -> Json {
+          return to_json(((*answers)[text].*items)[item], (*texts)[text], (*units)[text]);
+        });
+  };
 }
 
 // ---- token-classification
@@ -134,23 +162,16 @@ Answering grouped_entities(const ServedModel& model, Body& body, std::optional<A
   const OffsetUnit unit = offsets_of(fields);
   const bool is_grouped = aggregation_of(model.pipeline.config, options.entities) != Aggregation::kNone;
   const bool is_pipeline = parameters.is_pipeline();
-  Answering reply = counted(
-      answering(places_of(model, options.rules, fields, inputs).plan([&] {
-        return plan_ner(model.pipeline, inputs.views(), options);
-      }),
-                [=, texts = inputs.texts()](const std::vector<TokenAnswer>& answers) -> Json {
-                  JsonArray all;
-                  for (size_t i = 0; i < answers.size(); ++i) {
-                    Json entities = to_json(answers[i], texts[i], unit, is_grouped).front().second;
-                    if (!is_pipeline) {
-                      for (Json& entity : entities.as_array())
-                        std::erase_if(entity.as_object(), [](const JsonMember& m) { return m.first == "index"; });
-                    }
-                    all.push_back(std::move(entities));
-                  }
-                  return one_or_list(std::move(all), is_list);
-                }),
-      inputs);
+  const auto entity_json = [=](const Entity& entity, const std::string& text, const OffsetUnits& units) {
+    JsonObject object = to_json(entity, text, units, is_grouped);
+    if (!is_pipeline) std::erase_if(object, [](const JsonMember& member) { return member.first == "index"; });
+    return object;
+  };
+  Answering reply = counted(responding(places_of(model, options.rules, fields, inputs).plan([&] {
+                              return plan_ner(model.pipeline, inputs.views(), options);
+                            }),
+                                       items_of_texts(inputs, unit, is_list, &TokenAnswer::entities, entity_json)),
+                            inputs);
   reply.answer_bytes = reply.tokens * kTokenBytes + reply.characters;
   return reply;
 }
@@ -219,6 +240,36 @@ size_t fill_bytes(const Inputs& inputs, const SequencePlan& plan, const FillOpti
   return bytes;
 }
 
+Json filled_json(const FilledToken& token) {
+  return JsonObject{{"score", token.score},
+                    {"token", int64_t{token.token}},
+                    {"token_str", token.token_str},
+                    {"sequence", token.sequence}};
+}
+
+// The words of each mask; the masks of a text with several are a list of lists.
+HttpResponse filled(std::vector<FillAnswer> answers, bool is_list) {
+  std::vector<WrittenList> lists;
+  std::vector<FillAnswer::Mask> masks;
+  for (FillAnswer& answer : answers) {
+    std::vector<size_t> counts;
+    for (FillAnswer::Mask& mask : answer.masks) {
+      counts.push_back(mask.tokens.size());
+      masks.push_back(std::move(mask));
+    }
+    std::vector<WrittenList> of_text = lists_of_texts(counts, counts.size() > 1);
+    if (!lists.empty()) of_text.front().begin.insert(0, ", ");
+    std::ranges::move(of_text, std::back_inserter(lists));
+  }
+  if (is_list) {
+    lists.front().begin.insert(0, "[");
+    lists.back().end += "]";
+  }
+  return lists_response(std::move(lists),
+                        [all = std::make_shared<const std::vector<FillAnswer::Mask>>(std::move(masks))](
+                            size_t mask, size_t token) { return filled_json((*all)[mask].tokens[token]); });
+}
+
 Answering fill_mask(const ServedModel& model, Body& body) {
   bool is_list = false;
   const Inputs inputs = texts_of_inputs(model, body, is_list);
@@ -232,26 +283,10 @@ Answering fill_mask(const ServedModel& model, Body& body) {
     });
   parameters.is_pipeline();
   Answering reply =
-      counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
+      counted(responding(places_of(model, options.rules, parameters.get(), inputs).plan([&] {
                 return plan_fill(model.pipeline, inputs.views(), options);
               }),
-                        [is_list](const std::vector<FillAnswer>& answers) -> Json {
-                          JsonArray all;
-                          for (const FillAnswer& answer : answers) {
-                            JsonArray masks;
-                            for (const FillAnswer::Mask& mask : answer.masks) {
-                              JsonArray tokens;
-                              for (const FilledToken& token : mask.tokens)
-                                tokens.push_back(JsonObject{{"score", token.score},
-                                                            {"token", int64_t{token.token}},
-                                                            {"token_str", token.token_str},
-                                                            {"sequence", token.sequence}});
-                              masks.push_back(std::move(tokens));
-                            }
-                            all.push_back(masks.size() == 1 ? std::move(masks.front()) : Json(std::move(masks)));
-                          }
-                          return one_or_list(std::move(all), is_list);
-                        }),
+                         [is_list](std::vector<FillAnswer> answers) { return filled(std::move(answers), is_list); }),
               inputs);
   reply.answer_bytes = fill_bytes(inputs, *reply.plan, options, model.pipeline.tokenizer.size());
   return reply;
@@ -366,15 +401,13 @@ Answering replaced_tokens(const ServedModel& model, Body& body) {
   const EncodingRules rules = rules_of(model, parameters.get(), LongText::kCut);
   const OffsetUnit unit = offsets_of(parameters.get());
   const double threshold = parameters.get().number(field::kThreshold);
-  Answering reply = counted(answering(places_of(model, rules, parameters.get(), inputs).plan([&] {
+  const auto piece_json = [threshold](const ReplacedToken& piece, const std::string&, const OffsetUnits& units) {
+    return to_json(piece, units, threshold);
+  };
+  Answering reply = counted(responding(places_of(model, rules, parameters.get(), inputs).plan([&] {
                               return plan_detect(model.pipeline, inputs.views(), rules);
                             }),
-                                      [=, texts = inputs.texts()](const std::vector<ReplacedAnswer>& answers) -> Json {
-                                        JsonArray all;
-                                        for (size_t i = 0; i < answers.size(); ++i)
-                                          all.push_back(to_json(answers[i], texts[i], unit, threshold).front().second);
-                                        return one_or_list(std::move(all), is_list);
-                                      }),
+                                       items_of_texts(inputs, unit, is_list, &ReplacedAnswer::pieces, piece_json)),
                             inputs);
   reply.answer_bytes = reply.tokens * kTokenBytes + reply.characters;
   return reply;

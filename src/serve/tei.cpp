@@ -81,6 +81,7 @@ Answering predict(const ServedModel& model, Body& body) {
                                 return one_or_list(std::move(all), is_batch);
                               });
   reply.answer_bytes = reply.plan->sequences.size() * options.top_k * kLabelBytes;
+  reply.held_bytes = reply.plan->sequences.size() * options.top_k * kHeldLabelBytes;
   return counted(std::move(reply), inputs);
 }
 
@@ -194,11 +195,7 @@ struct TokenTexts {
   std::vector<std::string> texts;
   std::vector<Encoding> encodings;
   std::vector<OffsetUnits> units;
-  std::vector<size_t> starts{0};  // first token of each text, then the number of all tokens
-
-  bool has_empty() const {  // a text without a token
-    return std::ranges::adjacent_find(starts) != starts.end();
-  }
+  std::vector<size_t> counts;  // tokens of each
 };
 
 Json token_json(const TokenTexts& all, const Tokenizer& tokenizer, size_t text, size_t i) {
@@ -215,26 +212,6 @@ Json token_json(const TokenTexts& all, const Tokenizer& tokenizer, size_t text, 
                     {"stop", is_special ? Json() : Json(int64_t{offset.end})}};
 }
 
-Json whole_json(const TokenTexts& all, const Tokenizer& tokenizer) {
-  JsonArray texts;
-  for (size_t text = 0; text < all.texts.size(); ++text) {
-    JsonArray tokens;
-    for (size_t i = 0; i < all.encodings[text].size(); ++i) tokens.push_back(token_json(all, tokenizer, text, i));
-    texts.push_back(std::move(tokens));
-  }
-  return texts;
-}
-
-// Appends the i-th token of all texts and what separates it from the token before.
-void add_token(const TokenTexts& all, const Tokenizer& tokenizer, size_t i, std::string& out) {
-  const auto text = static_cast<size_t>(std::ranges::upper_bound(all.starts, i) - all.starts.begin()) - 1;
-  const size_t at = i - all.starts[text];
-  if (i > 0) out += ", ";
-  if (at == 0) out += '[';
-  out += token_json(all, tokenizer, text, at).dump();
-  if (i + 1 == all.starts[text + 1]) out += ']';
-}
-
 }  // namespace
 
 Answering tokenize(const ServedModel& model, Body& body) {
@@ -246,23 +223,24 @@ Answering tokenize(const ServedModel& model, Body& body) {
   const OffsetUnit unit = offsets_of(body);
   const Tokenizer& tokenizer = model.pipeline.tokenizer;
   auto texts = std::make_shared<TokenTexts>();
+  size_t tokens = 0;
   EncodingRules rules;
   rules.encode = options;
   const Places places = places_of(model, rules, body, inputs);
   for (const TextInput& input : inputs.views()) {
     texts->units.emplace_back(unit, texts->texts.emplace_back(input.text));
     texts->encodings.push_back(places.plan([&] { return tokenizer.encode(input.text, options); }));
-    texts->starts.push_back(texts->starts.back() + texts->encodings.back().size());
-    options.most_tokens -= std::min(options.most_tokens, texts->encodings.back().size());
+    texts->counts.push_back(texts->encodings.back().size());
+    tokens += texts->counts.back();
+    options.most_tokens -= std::min(options.most_tokens, texts->counts.back());
   }
   Answering reply;
-  reply.answer_bytes = texts->starts.back() * kTokenBytes + inputs.characters();
-  reply.held_bytes = texts->starts.back() * kEncodedBytes + inputs.characters();
+  reply.answer_bytes = tokens * kTokenBytes + inputs.characters();
+  reply.held_bytes = tokens * kEncodedBytes + inputs.characters();
   reply.respond = [texts, &tokenizer] {
-    const size_t tokens = texts->starts.back();
-    if (tokens == 0 || texts->has_empty()) return json_response(whole_json(*texts, tokenizer));
-    return parts_response(
-        "[", tokens, [texts, &tokenizer](size_t i, std::string& out) { add_token(*texts, tokenizer, i, out); }, "]");
+    return lists_response(lists_of_texts(texts->counts, true), [texts, &tokenizer](size_t text, size_t i) {
+      return token_json(*texts, tokenizer, text, i);
+    });
   };
   return counted(std::move(reply), inputs);
 }

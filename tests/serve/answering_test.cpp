@@ -73,5 +73,51 @@ TEST_F(Counts, AScoreSaysWhatTheProgramSays) {
   EXPECT_EQ(reply.respond().body, Json(JsonArray{std::move(object)}).dump());
 }
 
+std::string whole(HttpResponse response) {
+  std::string text = response.body;
+  while (response.pieces) {
+    const std::string piece = response.pieces();
+    if (piece.empty()) break;
+    EXPECT_LT(piece.size(), 2 * kPieceBytes);
+    text += piece;
+  }
+  return text;
+}
+
+Json number(size_t list, size_t item) {
+  return JsonArray{uint64_t{list}, uint64_t{item}};
+}
+
+TEST(Lists, AreWrittenAsTheirJsonIs) {
+  EXPECT_EQ(whole(lists_response(lists_of_texts({2, 0, 1, 0}, true), number)), "[[[0, 0], [0, 1]], [], [[2, 0]], []]");
+  EXPECT_EQ(whole(lists_response(lists_of_texts({0}, true), number)), "[[]]");
+  EXPECT_EQ(whole(lists_response(lists_of_texts({2}, false), number)), "[[0, 0], [0, 1]]");
+  EXPECT_EQ(whole(lists_response(lists_of_texts({0}, false), number)), "[]");
+}
+
+TEST(Lists, OfManyItemsAreNeverInMemoryAsAWhole) {
+  const size_t items = kPieceBytes / 2;
+  const HttpResponse response = lists_response(lists_of_texts({items, items}, true), number);
+  EXPECT_TRUE(response.body.empty());
+  ASSERT_TRUE(response.pieces);
+  const Json read = parse_json(whole(response), "answer", {.max_bytes = size_t{64} << 20});
+  ASSERT_EQ(read.as_array().size(), 2u);
+  EXPECT_EQ(read.as_array()[1].as_array().back().dump(), number(1, items - 1).dump());
+}
+
+// As JSON values they would have many times the memory of their text.
+TEST_F(Counts, WordsOfManyMasksAreWrittenInPieces) {
+  std::string texts = "\"a [MASK]\"";
+  for (int i = 1; i < 200; ++i) texts += i % 2 != 0 ? ", \"[MASK] or [MASK]\"" : ", \"a [MASK]\"";
+  const Answering reply = ask("fill-mask", "{\"inputs\": [" + texts + "], \"parameters\": {\"top_k\": 1000}}");
+  run_plan(model_.pipeline.model, *reply.plan, 4000);
+  const HttpResponse response = reply.respond();
+  ASSERT_TRUE(response.pieces);
+  const Json read = parse_json(whole(response), "answer", {.max_bytes = size_t{16} << 20});
+  ASSERT_EQ(read.as_array().size(), 200u);
+  EXPECT_EQ(read.as_array()[1].as_array().size(), 2u) << "a list for each mask";
+  EXPECT_TRUE(read.as_array()[2].as_array().front().is_object()) << "the words of the only mask";
+}
+
 }  // namespace
 }  // namespace deberta::serve::answering_test

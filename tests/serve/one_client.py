@@ -30,7 +30,7 @@ from models import make_model
 CONNECTIONS, ASKERS, PROBES = 256, 16, 40
 OTHER = "127.0.0.2"  # the address of the other client
 PROMISED_MIB, PROMISED_MS = 64, 100
-BUILT_IN = ("sentiment", "entailment", "entities", "fill")
+BUILT_IN = ("sentiment", "entailment", "entities", "fill", "detect")
 WORD, LONG = "word ", "the quick brown fox jumps over the lazy dog "
 WIDE = "\ufdfa"  # one character, 33 tokens
 
@@ -72,6 +72,7 @@ def kinds():
         "tokenize": ("sentiment", "/tokenize", {"inputs": LONG * (big // len(LONG))}),
         "tokenize many": ("sentiment", "/tokenize", {"inputs": texts(256, 7000)}),
         "tokenize wide": ("sentiment", "/tokenize", {"inputs": [WIDE * 2500] * 256}),
+        "tokenize, one text empty": ("sentiment", "/tokenize", {"inputs": [LONG * (big // len(LONG)), ""]}),
         "decode": ("sentiment", "/decode", {"ids": ids}),
         "entities": ("entities", "/models/entities", {"inputs": texts(256, 2500)}),
         "entities of one text": (
@@ -96,6 +97,8 @@ def kinds():
             {"inputs": {"question": "who?", "context": LONG * 5000}, "parameters": {"top_k": 1000}},
         ),
         "masks": ("fill", "/models/fill", {"inputs": "[MASK] " * 200, "parameters": {"top_k": 1000}}),
+        "words of masks": ("fill", "/models/fill", {"inputs": ["a [MASK]"] * 250, "parameters": {"top_k": 1000}}),
+        "replaced pieces": ("detect", "/models/detect/pipeline/replaced-token-detection", {"inputs": texts(60, 2500)}),
         "a scored text": ("fill", "/models/fill/pipeline/text-scoring", {"inputs": LONG * 60}),
         "scored texts": (
             "fill",
@@ -177,7 +180,7 @@ def memory(start, chosen, seconds):
             server = start()
             server.post("/predict", {"inputs": "short"}, x_model="sentiment")
             before = anonymous(server)
-            more = pinned(server, data, seconds) - before
+            more = pinned(server, data, seconds if form == "unread" else seconds / 5) - before
             time.sleep(1)
             after = anonymous(server) - before
             server.stop(9)
@@ -264,7 +267,7 @@ def main():
     parser.add_argument("--latency", action="store_true")
     parser.add_argument("--model", action="append", default=[])
     parser.add_argument("--only")
-    parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--seconds", type=float, default=15)
     words = parser.parse_args()
     chosen = {name: kind for name, kind in kinds().items() if words.only is None or words.only in name}
     with tempfile.TemporaryDirectory() as folder:
