@@ -108,8 +108,8 @@ struct ModelConfig {
   // decoder reads.
   std::string_view reason_against_mask_decoder() const {
     if (is_causal) return "is_decoder is true: a decoder of masked tokens would see what comes next";
-    if (mask_decoder_passes <= 0) return "mask_decoder_passes is 0: the head stands on the last layer";
-    if (position_biased_input) return "position_biased_input is true: the head of this model stands on the last layer";
+    if (mask_decoder_passes <= 0) return "mask_decoder_passes is 0: the head reads the last layer";
+    if (position_biased_input) return "position_biased_input is true: the head of this model reads the last layer";
     return {};
   }
   bool has_mask_decoder() const { return reason_against_mask_decoder().empty(); }

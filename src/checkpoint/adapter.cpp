@@ -144,8 +144,7 @@ class Merger {
 
   void merge(const std::string& module, const Lora& lora) {
     if (lora.a == nullptr || lora.b == nullptr)
-      return refuse(module,
-                    fmt::format("expected lora_A and lora_B, got lora_{} alone", lora.a == nullptr ? "B" : "A"));
+      return refuse(module, fmt::format("expected lora_A and lora_B, got only lora_{}", lora.a == nullptr ? "B" : "A"));
     const std::string name = module + ".weight";
     const std::optional<TensorView> weight = find(name);
     if (!weight) return refuse(module, "the model has no such module; does the adapter belong to this model?");

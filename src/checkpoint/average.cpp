@@ -81,7 +81,8 @@ void check_fp32(const Checkpoint& base, std::vector<Problem>& problems) {
 void check_not_calibrated(const Checkpoint& model) {
   if (!has_calibration(model)) return;
   throw Error(ErrorCode::kCalibration, calibration_path(model),
-              "expected models that are not calibrated for int8, whose scales have no mean; average them before that");
+              "expected models that are not calibrated for int8, since their scales have no mean; average the models "
+              "before calibrating them");
 }
 
 // Elements of fp32 tensors of one shape, which may lie at any address.

@@ -246,8 +246,8 @@ struct Opened {
   void add_all(const TensorPointers& all_tensors, const std::string& where) {
     const std::string wrapper = wrapper_of(all_tensors);
     if (!wrapper.empty())
-      warn(fmt::format("{}: every name begins with {}, which a wrapper of the model put there; it is left out", where,
-                       quote_json(wrapper)));
+      warn(fmt::format("{}: every name begins with {}, which a wrapper of the model added; the prefix is removed",
+                       where, quote_json(wrapper)));
     prefix = detect_prefix(all_tensors, wrapper.size());
     for (const TensorView* tensor : all_tensors) {
       std::string_view stored = tensor->name;

@@ -65,7 +65,7 @@ void verify_file(const std::string& folder, const ManifestFile& expected, const 
       errors.push_back({path, fmt::format("expected {} bytes as in {}, got {}", expected.bytes, kManifestName,
                                           file.bytes().size())});
     } else if (digest_of(file.bytes(), on_bytes) != expected.sha256) {
-      errors.push_back({path, fmt::format("the content is not the one that {} names: another SHA-256", kManifestName)});
+      errors.push_back({path, fmt::format("expected the content that {} names, got another SHA-256", kManifestName)});
     }
   } catch (const Error& error) {
     for (const Problem& problem : error.problems())

@@ -167,10 +167,10 @@ bool is_tied_copy(Comparison& comparison, const TensorView& tensor) {
         original != nullptr && original->dtype == tensor.dtype && original->shape == tensor.shape &&
         std::equal(tensor.bytes.begin(), tensor.bytes.end(), original->bytes.begin(), original->bytes.end());
     if (!is_same)
-      comparison.refuse(fmt::format(
-          "tensor {}: expected the values of {}, got different ones; where it is a table of its own, config.json has "
-          "tie_word_embeddings false",
-          tensor.name, tied.same_as));
+      comparison.refuse(
+          fmt::format("tensor {}: expected the values of {}, got different ones; if it is a separate table, set "
+                      "tie_word_embeddings to false in config.json",
+                      tensor.name, tied.same_as));
     return true;
   }
   return false;

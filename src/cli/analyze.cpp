@@ -175,7 +175,7 @@ std::string page_place(const AnalyzeVerb& options) {
   const std::string file = options.output.file.value_or("");
   const bool is_page = program::ending_of(file) == "html";
   if (is_page && !options.page.empty())
-    throw Error(ErrorCode::kUsage, "--page", fmt::format("expected one page, got this and {}", file));
+    throw Error(ErrorCode::kUsage, "--page", fmt::format("expected a single page, got another one in {}", file));
   return is_page ? file : options.page;
 }
 

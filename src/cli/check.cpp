@@ -172,7 +172,7 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
       load_sentence_modules(root, config->hidden_size, program::open_options(options.model));
   if (!modules.refusal.empty())
     findings.warning(root + "/modules.json",
-                     "embed cannot follow it: " + modules.refusal + "; choose another way with --pooling");
+                     "embed cannot pool as this file says: " + modules.refusal + "; choose another way with --pooling");
 }
 
 // Runs all checks and returns the corrected configuration; nullopt when there is none to correct.

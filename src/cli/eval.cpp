@@ -158,7 +158,8 @@ void check_predictions_name(const std::string& path, const TaskRow& task) {
 void refuse_predictions(const EvalVerb& options, const TaskRow& task) {
   const auto refuse = [&](const std::string& option, const std::string& path) {
     if (!path.empty())
-      throw Error(ErrorCode::kUsage, option, fmt::format("the task {} has no predictions in files", task.name));
+      throw Error(ErrorCode::kUsage, option,
+                  fmt::format("expected a task whose predictions a file can hold, got {}", task.name));
   };
   refuse("--predictions", options.predictions);
   refuse("--write-predictions", options.write_predictions);

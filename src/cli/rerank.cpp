@@ -153,7 +153,7 @@ int run(const RerankVerb& options) {
       row_encoder(pipeline.tokenizer, settings.sequence_rules()));
   if (rows > 1 && alone == rows)
     program::note(
-        "note: each query has one document, so that every rank is 1; a row has all documents of its query, as a list");
+        "note: each query has one document, so every rank is 1; put all documents of a query into one row, as a list");
   return code;
 }
 

@@ -113,8 +113,8 @@ size_t batch_tokens_of(const ServeVerb& options) {
 void note_unused_address(const ServeVerb& options) {
   if (options.uds.empty()) return;
   if (options.host.is_given() || options.port.is_given())
-    program::note(fmt::format("note: --host and --port are not used: the server listens at {} alone, because of --uds",
-                              options.uds));
+    program::note(
+        fmt::format("note: --host and --port are ignored, since the server listens only at {} (--uds)", options.uds));
 }
 
 serve::ServerSettings settings_of(const ServeVerb& options) {
@@ -173,7 +173,7 @@ void check_limits(const ServeVerb& options) {
     if (bytes > most)
       throw Error(
           ErrorCode::kUsage, name,
-          fmt::format("expected at most {}, what {} leaves, got {}; raise {}", most, most_name, bytes, most_name));
+          fmt::format("expected at most {}, the value of {}, got {}; raise {}", most, most_name, bytes, most_name));
   };
   check("--max-body", options.max_body, "--max-client-bytes", options.max_client_bytes);
   check("--max-client-bytes", options.max_client_bytes, "--memory-limit", options.memory_limit);
@@ -187,11 +187,13 @@ void check_exposure(const ServeVerb& options, bool has_keys) {
     if (is_given)
       throw Error(
           ErrorCode::kUsage, name,
-          fmt::format("expected a key as well, since others can reach {}; set DEBERTA_API_KEY or give --api-key-file",
-                      options.host.value));
+          fmt::format(
+              "expected a key as well, since other machines can reach {}; set DEBERTA_API_KEY or give --api-key-file",
+              options.host.value));
   }
-  program::note(fmt::format("others can reach {}, and no key is set: whoever does may ask; set DEBERTA_API_KEY",
-                            options.host.value));
+  program::note(fmt::format(
+      "other machines can reach {} and no key is set, so anyone who connects can send requests; set DEBERTA_API_KEY",
+      options.host.value));
 }
 
 std::string time_now() {
@@ -259,7 +261,7 @@ class ServerLog {
  public:
   explicit ServerLog(const ServeVerb& options)
       : format_(options.log_format), writer_(options.log_file, [format = options.log_format](size_t count) {
-          return note_line(fmt::format("{} lines of the log found no room, and are not here", count), format);
+          return note_line(fmt::format("{} lines of the log were dropped, since its buffer was full", count), format);
         }) {
     set_warning_sink(
         [](void* self, std::string_view message) {
@@ -289,16 +291,18 @@ void reload_keys(const ServeVerb& options, serve::Server& server, ServerLog& log
   if (options.api_key_file.empty()) return;
   try {
     server.replace_keys(keys_of(options));
-    log.note("the keys are read anew");
+    log.note("reloaded the keys");
   } catch (const Error& error) {
-    log.note(fmt::format("the keys stay as they were: {}: {}", error.where(), error.message()));
+    log.note(
+        fmt::format("could not reload the keys, so the old ones stay in use: {}: {}", error.where(), error.message()));
   }
 }
 
 void reload_models(serve::Server& server, ServerLog& log) {
   server.reload_models([&log](const std::string& name, const std::string& error) {
-    log.note(error.empty() ? fmt::format("{} is loaded anew", name)
-                           : fmt::format("{} is not loaded anew, and stays as it was: {}", name, error));
+    log.note(error.empty()
+                 ? fmt::format("reloaded the model {}", name)
+                 : fmt::format("could not reload the model {}, so the old one stays in use: {}", name, error));
   });
 }
 
@@ -365,10 +369,10 @@ int run(const ServeVerb& options) {
   }
   server.leave();
   if (options.drain_grace_s > 0) {
-    log.note(fmt::format("not ready any more; requests are taken for {} s", options.drain_grace_s));
+    log.note(fmt::format("no longer ready; new requests are accepted for another {} s", options.drain_grace_s));
     std::this_thread::sleep_for(std::chrono::duration<double>(options.drain_grace_s));
   }
-  log.note("no new requests; the others end");
+  log.note("no longer accepting requests; waiting for those that are running");
   server.drain(options.drain_s);
   program::answer_interrupt();
   return 0;

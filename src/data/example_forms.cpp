@@ -51,8 +51,9 @@ std::vector<NamedNumber> numbers_of(const Json& row, const std::vector<std::stri
       blank.push_back(field);
   }
   if (!numbers.empty() && !blank.empty())
-    throw Error(ErrorCode::kInput, where,
-                fmt::format("{}: expected a number beside {}, got none", fmt::join(blank, ", "), numbers.front().name));
+    throw Error(
+        ErrorCode::kInput, where,
+        fmt::format("{}: expected a number, since {} has one, got none", fmt::join(blank, ", "), numbers.front().name));
   return numbers;
 }
 

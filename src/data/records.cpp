@@ -36,12 +36,12 @@ std::string FieldNames::text() const {
 
 std::vector<Remedy> FieldNames::remedies() const {
   if (argument.empty()) return {};
-  return {{"name one that is there with {}", argument}};
+  return {{"name one that the file has with {}", argument}};
 }
 
 RecordReader::RecordReader(LineReader lines, RowForm form, RecordColumns columns)
     : form_(form), columns_(std::move(columns)), lines_(std::move(lines)) {
-  if (form_ == RowForm::kConll) throw Error(ErrorCode::kInternal, lines_.source().name(), "sentences are no records");
+  if (form_ == RowForm::kConll) throw Error(ErrorCode::kInternal, lines_.source().name(), "sentences are not records");
   if (form_ == RowForm::kTsv || form_ == RowForm::kCsv) table_.emplace(open_table(std::move(lines_), form_));
 }
 

@@ -34,7 +34,7 @@ void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const s
 // Why the decoder does not belong to this model; empty: it does.
 std::string find_reason_against(const Checkpoint& checkpoint, const Variant& variant) {
   if (!variant.head.facts->predicts_words())
-    return fmt::format("expected a masked language model, the head is {}", variant.head.facts->name);
+    return fmt::format("expected a masked language model, got the head {}", variant.head.facts->name);
   const std::string_view reason = variant.config.reason_against_mask_decoder();
   if (!reason.empty()) return std::string(reason);
   if (checkpoint.find(kPositionTable) == nullptr) return fmt::format("the weights have no {}", kPositionTable);

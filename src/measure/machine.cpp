@@ -117,8 +117,9 @@ std::string other_choice(const Choice& choice, LevelSet usable, const Peaks& mea
     const KernelLevel level = here.level_of(Operation::kGemm, precision);
     const KernelLevel better = other.level_of(Operation::kGemm, precision);
     if (level == better) continue;
-    return fmt::format("note: by the peaks measured now {} would multiply {} faster than {}, which is chosen",
-                       to_string(better), to_string(precision), to_string(level));
+    return fmt::format(
+        "note: by the peaks just measured, {} would multiply {} faster than {}, the implementation chosen",
+        to_string(better), to_string(precision), to_string(level));
   }
   return "";
 }

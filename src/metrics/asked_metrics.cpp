@@ -84,7 +84,7 @@ void check_beta(const AskedMetrics& asked) {
     refuse_asked("beta", fmt::format("expected a number above 0, got {}", *asked.beta));
   if (has_f_beta && !asked.beta) refuse_asked("beta", "expected a number for f_beta, got none");
   if (asked.beta && !has_f_beta && !asked.best_threshold)
-    refuse_asked("beta", "expected something that has it, got nothing",
+    refuse_asked("beta", "expected a metric or a threshold that uses beta, got neither",
                  {{"name f_beta with {}", "metrics"}, {"ask for {}", "best_threshold"}});
 }
 
@@ -124,8 +124,8 @@ bool needs_positive(const TaskRow& task, const AskedMetrics& asked) {
 void check_labels_asked(const TaskRow& task, const AskedMetrics& asked) {
   const bool has_kappa = task.target == TaskTarget::kClass && asked.has("quadratic_weighted_kappa");
   if (!asked.label_order.empty() && !has_kappa)
-    refuse_asked("label_order", "expected a metric that goes by it, got none",
-                 {{"of a task of classes name quadratic_weighted_kappa with {}", "metrics"}});
+    refuse_asked("label_order", "expected a metric that uses the order of the labels, got none",
+                 {{"for a task with classes, name quadratic_weighted_kappa with {}", "metrics"}});
   const bool is_needed = needs_positive(task, asked);
   const bool is_used = is_needed || (task.target == TaskTarget::kClasses && asked.has_thresholds());
   if (!asked.positive_label.empty() && !is_used)

@@ -202,8 +202,8 @@ void TaskRows::check_labels() const {
          "label_map"});
   } else if (are_numbers(found_labels_, labels_)) {
     problem.remedies.push_back(
-        {"write names in their place, or score them as the task classification, with {} the "
-         "file's numbers for the model's classes, in the model's order",
+        {"write names instead of numbers, or score the file as the task classification and give with {} the file's "
+         "numbers for the model's classes, in the model's order",
          "label_map"});
   } else {
     problem.remedies.push_back({fmt::format("is this a file of the task {}?", task_->name)});
@@ -214,11 +214,12 @@ void TaskRows::check_labels() const {
 void TaskRows::add_slice(const std::string& value, TaskGold& gold) {
   gold.slice = number_of(value, slices_);
   if (slices_.size() > kMostSlices)
-    throw Error(ErrorCode::kInput, {{.where = gold.where,
-                                     .message = fmt::format("expected at most {} values by which metrics are told "
-                                                            "apart, got {} as one more",
-                                                            kMostSlices, quote_json(value)),
-                                     .argument = "by"}});
+    throw Error(
+        ErrorCode::kInput,
+        {{.where = gold.where,
+          .message = fmt::format("expected at most {} different values to group the metrics by, got one more: {}",
+                                 kMostSlices, quote_json(value)),
+          .argument = "by"}});
 }
 
 void TaskRows::add_label(const Example& example, TaskGold& gold) {

@@ -494,8 +494,8 @@ void check_label_fields(const TaskRow& task, const std::vector<std::string>& lab
   const bool has_own = !task.pair_fields.empty() && task.target != TaskTarget::kClasses;
   if (!has_own)
     refuse(
-        fmt::format("expected one name for the task {}, got {}; several are those of the scores of regression, or "
-                    "of the shares of the classes of classification",
+        fmt::format("expected one name for the task {}, got {}; only regression (one for each score) and "
+                    "classification (one for the share of each class) take several",
                     task.name, label_fields.size()));
   for (size_t i = 0; i < label_fields.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {

@@ -140,7 +140,9 @@ void refuse_script_verb(std::string_view verb) {
     if (script.name != verb) continue;
     throw Error(
         ErrorCode::kUsage, std::string(verb),
-        fmt::format("expected a verb of this program, got one of a checkout; there `./run {} --help` shows it", verb));
+        fmt::format(
+            "expected a verb of this program, got one that only a checkout has; `./run {} --help` shows it there",
+            verb));
   }
 }
 

@@ -115,7 +115,8 @@ std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const 
                                     const EncodingRules& rules) {
   if (rules.long_text == LongText::kWindow)
     throw Error(ErrorCode::kUsage,
-                {{.message = "expected right, left or error, got window: this task has none", .argument = "truncate"}});
+                {{.message = "expected right, left or error, got window: this task does not read texts in windows",
+                  .argument = "truncate"}});
   std::vector<Encoding> encodings;
   encodings.reserve(inputs.size());
   TokenCount count(rules);

@@ -126,7 +126,8 @@ EncodingRules encoding_rules(const EncodingSettings& encoding) {
 
 WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules) {
   if (windows.scores != WindowScores::kMean && rules.long_text != LongText::kWindow)
-    throw Error(ErrorCode::kUsage, "--window-scores", "expected --truncate window as well: there are no windows else");
+    throw Error(ErrorCode::kUsage, "--window-scores",
+                "expected --truncate window as well, since texts are not read in windows otherwise");
   return windows.scores;
 }
 

@@ -218,8 +218,7 @@ void check_keeps_inputs(const Options& options, std::vector<NamedOutput> outputs
                                                              : fmt::format("{} {}", entry->option, entry->path);
     throw Error(
         ErrorCode::kUsage, output.option,
-        fmt::format("expected a file that is not read, got {}, which would take the place of {}; choose another "
-                    "name",
+        fmt::format("expected a file that is not also an input, got {}, which would overwrite {}; choose another name",
                     output.path == "-" ? "the file on standard output" : output.path, what));
   }
 }

@@ -181,7 +181,7 @@ int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColu
 void refuse_skipping(const RowVerb& options) {
   if (options.on_bad_row == BadRows::kSkip)
     throw Error(ErrorCode::kUsage, "--on-bad-row",
-                "expected report or fail with an array, which has no place for a row that is left out");
+                "expected report or fail with an array, which cannot leave out a row");
 }
 
 int collect_rows(const RowReading& reading, ShowProgress show,

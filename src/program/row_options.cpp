@@ -56,7 +56,7 @@ std::optional<char> separator_of(const RowSettings& settings) {
   if (text == "tab" || text == "\\t") return '\t';
   if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r")
     throw Error(ErrorCode::kUsage, "--separator",
-                fmt::format("expected a character of one byte that is no quote, or tab, got {}", quote_json(text)));
+                fmt::format("expected a character of one byte that is not a quote, or tab, got {}", quote_json(text)));
   return text.front();
 }
 
@@ -69,8 +69,8 @@ void say_quotes(const std::string& file) {
 
 void say_header(const std::string& file) {
   note(
-      fmt::format("note: {}: the first row is read as a row, although it looks like a header: where --input-field has "
-                  "numbers, a file has none; name the columns instead",
+      fmt::format("note: {}: the first row is read as data, although it looks like a header: when --input-field has "
+                  "numbers, a file has no header; name the columns instead",
                   file));
 }
 

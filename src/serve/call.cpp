@@ -82,7 +82,8 @@ void Call::begin(Command handler) {
 void Call::begin(Explain handler) {
   check_taking();
   check_count();
-  if (server_.explaining >= kMostExplaining) throw ApiError(ApiCode::kOverloaded, "other texts are being explained");
+  if (server_.explaining >= kMostExplaining)
+    throw ApiError(ApiCode::kOverloaded, "the server is busy explaining other texts");
   ++server_.explaining;
   server_.explainer->post([self = shared_from_this(), handler] { self->explain(handler); });
 }
@@ -95,7 +96,7 @@ void Call::begin(Answer) {
 }
 
 void Call::check_taking() const {
-  if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+  if (server_.is_draining) throw ApiError(ApiCode::kDraining, "the server is shutting down");
 }
 
 void Call::check_count() const {

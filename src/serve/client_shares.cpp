@@ -15,7 +15,7 @@ std::shared_ptr<ClientShare> ClientShares::take(const std::string& client, const
     const std::lock_guard lock(mutex_);
     ++clients_[client].requests;
     if (!forwarded.empty() && ++forwarded_[forwarded] > limits_.forwarded_requests)  // `share` takes it back
-      throw ApiError(ApiCode::kTooManyConnections, "too many requests of this address at once");
+      throw ApiError(ApiCode::kTooManyConnections, "too many requests from this address at once");
   }
   share->resize(bytes);
   return share;
@@ -30,11 +30,11 @@ void ClientShare::resize(size_t bytes) {
   const std::lock_guard lock(shares_.mutex_);
   ClientShares::Client& client = shares_.clients_.at(client_);
   if (bytes > bytes_ && client.bytes - bytes_ + bytes > limits.client_bytes)
-    throw ApiError(ApiCode::kOverloaded, fmt::format("other requests of this client, and answers that it has not read, "
-                                                     "take {} bytes of memory; it may have {}",
+    throw ApiError(ApiCode::kOverloaded, fmt::format("this client's other requests, and answers that it has not read, "
+                                                     "already use {} bytes of memory; its limit is {}",
                                                      client.bytes - bytes_, limits.client_bytes));
   if (bytes > bytes_ && shares_.bytes_ - bytes_ + bytes > limits.all_bytes)
-    throw ApiError(ApiCode::kOverloaded, "the requests at hand take all the memory that they may have");
+    throw ApiError(ApiCode::kOverloaded, "the requests in progress already use all the memory that requests may use");
   set(bytes, client);
 }
 

@@ -138,7 +138,8 @@ std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query,
   const auto entry =
       std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.id == id && kept.owner == owner; });
   if (entry == kept_.end())
-    throw ApiError(ApiCode::kNotFound, fmt::format("no explanation {}: they are kept for a minute", quote_json(id)));
+    throw ApiError(ApiCode::kNotFound,
+                   fmt::format("no explanation {}; an explanation is kept for a minute", quote_json(id)));
   entry->asked = now;
   kept_.splice(kept_.begin(), kept_, entry);
   return kept_.front().terms;

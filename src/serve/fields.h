@@ -180,13 +180,13 @@ inline constexpr Field kTokens = same(parameter("score", "tokens"));
 
 inline constexpr Parameter kProtocol[] = {
     {"model", "", ParameterType::kText, "", "NAME", "the name of a model, where several are served"},
-    {"user", "", ParameterType::kText, "", "NAME", "taken and not used"},
+    {"user", "", ParameterType::kText, "", "NAME", "accepted and ignored"},
     {"encoding_format", "", ParameterType::kWord, "float", "float|base64",
      "numbers, or the little-endian floats of a vector in base64"},
     {"shape", "", ParameterType::kWord, "hub", "hub|pipeline",
      "the form of the answer, where that of the hub and that of the transformers pipelines differ"},
     {"force", "", ParameterType::kFlag, "", "", "also a model with another head or other labels"},
-    {"level", "", ParameterType::kWord, "", "info|warning|error", "which requests have a line in the log"},
+    {"level", "", ParameterType::kWord, "", "info|warning|error", "which requests are logged"},
     {"binary_data_size", "", ParameterType::kInteger, "", "0..9223372036854775807",
      "bytes of the tensor behind the JSON"},
     {"binary_data_output", "", ParameterType::kFlag, "", "", "whether the answer's tensor is bytes behind its JSON"},

@@ -62,7 +62,7 @@ HttpResponse page_response(const RouteMatch& match) {
 }
 
 HttpResponse ready_response(Server::State& server, const GetRequest& request) {
-  if (server.is_leaving || server.is_draining) throw ApiError(ApiCode::kDraining, "the server is about to end");
+  if (server.is_leaving || server.is_draining) throw ApiError(ApiCode::kDraining, "the server is shutting down");
   server.models.check_ready();
   const bool is_kserve = request.match.route->dialect == Dialect::kKserve;
   return json_response(is_kserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});

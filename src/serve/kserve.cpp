@@ -57,12 +57,13 @@ std::vector<size_t> shape_of(const Json& value, const std::string& pointer) {
   size_t elements = 1;
   for (const Json& side : value.as_array()) {
     if (!side.is_integer() || side.as_integer() < 1 || side.as_integer() > int64_t{kMostElements})
-      refuse(pointer, fmt::format("expected sides of 1 to {}, got {}", kMostElements, side.describe()));
+      refuse(pointer, fmt::format("expected dimensions of 1 to {}, got {}", kMostElements, side.describe()));
     shape.push_back(static_cast<size_t>(side.as_integer()));
     elements *= shape.back();
     if (elements > kMostElements) refuse(pointer, fmt::format("expected at most {} elements", kMostElements));
   }
-  if (shape.empty() || shape.size() > 2) refuse(pointer, fmt::format("expected 1 or 2 sides, got {}", shape.size()));
+  if (shape.empty() || shape.size() > 2)
+    refuse(pointer, fmt::format("expected 1 or 2 dimensions, got {}", shape.size()));
   return shape;
 }
 
@@ -94,7 +95,7 @@ void add_texts(std::string_view bytes, Tensor& tensor) {
     uint32_t size = 0;
     if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
     if (bytes.size() < sizeof size || bytes.size() - sizeof size < size)
-      refuse(tensor.pointer, "expected a length of 4 bytes before each text, and that text");
+      refuse(tensor.pointer, "expected each text to follow its length in 4 bytes");
     tensor.texts.emplace_back(bytes.substr(sizeof size, size));
     bytes.remove_prefix(sizeof size + size);
   }

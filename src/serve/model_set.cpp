@@ -49,16 +49,17 @@ void check_finite(const Served& fresh) {
   try {
     run_plan(pipeline.model, plan, EncodingRules().batch_tokens);
   } catch (const Error& error) {
-    throw Error(error.code(), fresh.model.path, fmt::format("a text was tried: {}", error.what()));
+    throw Error(error.code(), fresh.model.path, fmt::format("the model failed on a test text: {}", error.what()));
   }
 }
 
 // Clients that know the old model will read the answers of the new one.
 void check_alike(const Served& fresh, const Served& old) {
   const Pipeline &a = fresh.model.pipeline, &b = old.model.pipeline;
-  if (a.model.head() != b.model.head()) refuse(fmt::format("{}: another head than before", fresh.model.path));
+  if (a.model.head() != b.model.head())
+    refuse(fmt::format("{}: expected a model with the head of the old one, got another head", fresh.model.path));
   if (a.config.labels != b.config.labels)
-    refuse(fmt::format("{}: expected the labels of the model that is there ({}), got {}", fresh.model.path,
+    refuse(fmt::format("{}: expected the labels of the old model ({}), got {}", fresh.model.path,
                        fmt::join(b.config.labels, ", "), fmt::join(a.config.labels, ", ")));
 }
 

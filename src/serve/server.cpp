@@ -158,9 +158,9 @@ void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) cons
       (matched.scope == Scope::kExplain && !settings.has_explorer))
     throw ApiError(ApiCode::kNotFound, "no such route");
   if (is_of_metrics && matched.ports == Ports::kServing)
-    throw ApiError(ApiCode::kNotFound, "this port has /metrics and /health alone");
+    throw ApiError(ApiCode::kNotFound, "this port serves only /metrics and /health");
   if (!is_of_metrics && is_metrics && settings.metrics_port)
-    throw ApiError(ApiCode::kNotFound, "/metrics is at --metrics-port");
+    throw ApiError(ApiCode::kNotFound, "/metrics is served at --metrics-port");
   if (key && !key->opens(matched.scope))
     throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
 }

@@ -27,7 +27,8 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body) {
 // Without the prompt before the texts, the vectors would differ, and no one would notice.
 void refuse_prompt(Body& body) {
   if (body.text("prompt_name"))
-    body.refuse("prompt_name", "expected no name: the model has no prompts by name; put the prompt before the texts");
+    body.refuse("prompt_name",
+                "expected no name, since the model has no named prompts; put the prompt before the texts");
 }
 
 // Adds one text ["a"] or one pair ["a", "b"].

@@ -36,7 +36,7 @@ void check_content(const std::string& content) {
   if (content.empty() || content.size() > kMaxPieceBytes)
     refuse_added_token(fmt::format("expected tokens of 1..{} bytes, got one of {}", kMaxPieceBytes, content.size()));
   if (!is_valid_utf8(content) || content.find('\0') != std::string::npos)
-    refuse_added_token("expected tokens of valid UTF-8 without NUL, got another");
+    refuse_added_token("expected tokens of valid UTF-8 without NUL, got one that is not");
 }
 
 bool has_token(const LoadedTokenizer& loaded, const std::string& content) {

@@ -325,8 +325,8 @@ Tokenizer Tokenizer::load(const std::string& folder, TokenizerKind kind, std::sp
     const std::vector<int32_t> ids = tokenizer.encode(token.content, {.add_special_tokens = false}).ids;
     if (ids != std::vector<int32_t>{token.id})
       refuse_added_token(
-          fmt::format("expected tokens that the tokenizer of {} finds in a text, got {}, of which it makes {} others; "
-                      "with do_lower_case a token has no capitals",
+          fmt::format("expected tokens that the tokenizer of {} finds in a text, got {}, which it splits into {} "
+                      "tokens; with do_lower_case, a token must not have capitals",
                       folder, quote_json(token.content), ids.size()));
   }
   return tokenizer;

@@ -216,7 +216,7 @@ TEST_F(WrittenModels, AreNotThoseOfTheManifestOnceAnythingChanges) {
     std::string flipped = weights;
     flipped[at] = static_cast<char>(flipped[at] ^ 1);
     write_text(path, flipped);
-    expect("the content is not the one");
+    expect("expected the content that");
   }
   write_text(path, weights + "x");
   expect("expected " + std::to_string(weights.size()) + " bytes");

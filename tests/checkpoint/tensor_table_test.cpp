@@ -362,7 +362,7 @@ TEST_F(Comparison, AcceptsACopyOfATiedTableAndNoOther) {
   at("cls.predictions.decoder.weight").bytes = to_bytes(other);
   EXPECT_EQ(errors(small_config(), Head::kMaskedLm),
             Messages{"tensor cls.predictions.decoder.weight: expected the values of embeddings.word_embeddings.weight, "
-                     "got different ones; where it is a table of its own, config.json has tie_word_embeddings false"});
+                     "got different ones; if it is a separate table, set tie_word_embeddings to false in config.json"});
   EXPECT_EQ(errors(small_config(), Head::kNone), Messages{}) << "what the encoder was trained with";
 }
 

@@ -187,7 +187,7 @@ def test_the_manifest_notices_one_flipped_bit_and_a_lost_or_added_file(deberta, 
     data[-3] ^= 1
     path.write_bytes(data)
     done, rows = findings(deberta, model, "--fix", tmp_path / "a")
-    row = find(rows, "the content is not the one that deberta.manifest.json names")
+    row = find(rows, "expected the content that deberta.manifest.json names")
     assert done.returncode == 1 and row["where"] == str(path) and row["fix"] is False and not (tmp_path / "a").exists()
     data[-3] ^= 1
     path.write_bytes(data)

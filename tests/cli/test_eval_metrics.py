@@ -307,16 +307,16 @@ def test_a_column_that_is_not_there_or_has_too_many_values_is_refused(deberta, s
     assert done.stdout == ""
     assert (
         "rows.jsonl:1: expected a field named topik in this row or another, got text, label, topic, long, id; "
-        "name one that is there with --by"
+        "name one that the file has with --by"
     ) in done.stderr
     for more, option in (["--input-field", "texd"], "--input-field"), (["--label-field", "topik"], "--label-field"):
         done = deberta("eval", "--task", "classification", "-m", stars, file, *more)
-        assert done.returncode == 1 and f"; name one that is there with {option}" in done.stderr, done.stderr
+        assert done.returncode == 1 and f"; name one that the file has with {option}" in done.stderr, done.stderr
     done = deberta("eval", "--task", "classification", "-m", stars, file, "--by", "id")
     assert (
         done.returncode == 1
         and done.stdout == ""
-        and 'expected at most 100 values by which metrics are told apart, got "100" as one more' in done.stderr
+        and 'expected at most 100 different values to group the metrics by, got one more: "100"' in done.stderr
     ), done.stderr
 
 
@@ -359,8 +359,8 @@ def test_what_is_not_defined_is_null(deberta, tmp_path):
         (
             ["--beta", "2"],
             (
-                "--beta: expected something that has it, got nothing; name f_beta with --metrics or ask for "
-                "--best-threshold"
+                "--beta: expected a metric or a threshold that uses beta, got neither; name f_beta with --metrics or "
+                "ask for --best-threshold"
             ),
         ),
         (["--best-threshold", "--positive-label", "1", "--beta", "0"], "--beta: expected a number above 0, got 0"),
@@ -383,7 +383,7 @@ def test_what_is_not_defined_is_null(deberta, tmp_path):
         (["--metrics", "log_loss", "-p", "answers.tsv"], "--metrics: expected a model that answers"),
         (
             ["--metrics", "accuracy", "--label-order", "1,2,3"],
-            "--label-order: expected a metric that goes by it, got none",
+            "--label-order: expected a metric that uses the order of the labels, got none",
         ),
         (["--task", "squad", "--by", "title"], "--by: expected a task whose rows have columns, got squad"),
         (

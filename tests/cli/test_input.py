@@ -272,8 +272,8 @@ def test_text_lines_that_look_like_rows_cause_a_note(classify, tmp_path):
 
 def test_a_header_that_is_read_as_a_row_causes_a_note(classify):
     note = (
-        "note: standard input: the first row is read as a row, although it looks like a header: where --input-field "
-        "has numbers, a file has none; name the columns instead\n"
+        "note: standard input: the first row is read as data, although it looks like a header: when --input-field "
+        "has numbers, a file has no header; name the columns instead\n"
     )
     for table, said in (("id,Text\n1,good\n", True), ("1,good\n2,text\n", False)):
         done = classify("--input-format", "csv", "--input-field", "2", "--keep", "none", stdin=table)

@@ -119,10 +119,11 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, verb, outputs, inputs, 
             for name in inputs:
                 done = run(verb, f"--{name}", file, f"--{output}", path)
                 assert (
-                    done.returncode == 2 and f"--{output}: expected a file that is not read, got {path}" in done.stderr
+                    done.returncode == 2
+                    and f"--{output}: expected a file that is not also an input, got {path}" in done.stderr
                 ), (name, done.stderr)
             if takes_files:
-                assert "would take the place of" in run(verb, file, f"--{output}", path).stderr
+                assert "would overwrite" in run(verb, file, f"--{output}", path).stderr
             with file.open() as rows:
                 done = run(verb, f"--{output}", path, stdin=rows)
                 assert done.returncode == 2 and "the file on standard input" in done.stderr, done.stderr
@@ -195,7 +196,7 @@ def test_standard_output_that_is_the_input_is_refused(tmp_path, sequence_model):
             timeout=HANG_SECONDS,
         )
     assert done.returncode == 2
-    assert "standard output: expected a file that is not read" in done.stderr
+    assert "standard output: expected a file that is not also an input" in done.stderr
     assert rows.read_text() == "one\ntwo\n"
 
 
@@ -210,7 +211,7 @@ def test_a_folder_of_labelled_files_is_kept_as_a_whole(tmp_path):
     (tmp_path / "answers.tsv").write_text("index\tprediction\n0\t1\n")
     words = ("eval", "--task", "sst-2", "-p", tmp_path / "answers.tsv", tmp_path / "data")
     for name in ("dev.tsv", "new.tsv"):
-        assert "would take the place of" in run(*words, "-o", tmp_path / "data" / name).stderr
+        assert "would overwrite" in run(*words, "-o", tmp_path / "data" / name).stderr
     assert run(*words, "-o", tmp_path / "out.tsv").returncode == 0
 
 
@@ -220,7 +221,7 @@ def test_results_of_eval_do_not_replace_what_it_reads(tmp_path):
     done = run(
         "eval", "--task", "sst-2", "-p", tmp_path / "all_results.json", tmp_path / "dev.tsv", "--output-dir", tmp_path
     )
-    assert done.returncode == 2 and "--output-dir: expected a file that is not read" in done.stderr
+    assert done.returncode == 2 and "--output-dir: expected a file that is not also an input" in done.stderr
 
 
 def test_two_outputs_are_two_files(tmp_path, sequence_model):

@@ -175,7 +175,7 @@ def test_rerank_orders_the_documents_of_each_query(deberta, score_model):
 def test_rerank_notes_queries_of_one_document_each(deberta, score_model):
     words, note = (
         ("rerank", "-m", score_model, "--input-format", "jsonl"),
-        "note: each query has one document, so that every rank is 1",
+        "note: each query has one document, so every rank is 1",
     )
     rows_of_lists = [{"query": "q", "documents": documents} for documents in (["a"], ["b"], ["a", "b"])]
     for chosen, said in ((rows_of_lists[:2], True), (rows_of_lists[:1], False), (rows_of_lists, False)):

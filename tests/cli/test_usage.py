@@ -85,7 +85,7 @@ def test_the_verbs_of_a_checkout_are_listed_and_a_program_says_where_they_are(de
         done = deberta(*words)
         assert done.returncode == 2
         assert done.stderr == (
-            "train-tokenizer: expected a verb of this program, got one of a checkout; there `./run "
+            "train-tokenizer: expected a verb of this program, got one that only a checkout has; `./run "
             "train-tokenizer --help` shows it\n"
         )
 

@@ -86,8 +86,8 @@ TEST(Examples, AFieldOfSlicesThatNoRowHasIsRefused) {
   rules.slice_by = {{"topik"}, "by"};
   EXPECT_ERROR(
       read("{\"text\": \"a\", \"topic\": \"x\"}\n", rules, "in.jsonl"), kInput,
-      "in.jsonl:1: expected a field named topik in this row or another, got text, topic; name one that is there "
-      "with by");
+      "in.jsonl:1: expected a field named topik in this row or another, got text, topic; name one that the file "
+      "has with by");
   EXPECT_ERROR(read("topic\ttext\nx\ta\n", rules, "in.tsv"), kInput,
                "expected a header line with columns named sentence or text, topik");
 }
@@ -101,7 +101,7 @@ TEST(Examples, ALabelMayBeSeveralNumbers) {
   EXPECT_EQ(rows[0].values[0].name, "b");
   EXPECT_EQ(rows[0].values[0].value, -2.5);
   EXPECT_TRUE(rows[1].values.empty() && !rows[1].error) << "a row without any of them has no label";
-  EXPECT_EQ(error_of(rows[2]), "in.tsv:4: b: expected a number beside a, got none");
+  EXPECT_EQ(error_of(rows[2]), "in.tsv:4: b: expected a number, since a has one, got none");
   EXPECT_EQ(error_of(rows[3]), "in.tsv:5: a: expected a number, got \"x\" (string)");
   EXPECT_ERROR(read("a\ttext\n1\tx\n", rules, "in.tsv"), kInput, "columns named sentence or text, b, a, got");
   EXPECT_ERROR(read("{\"text\": \"x\", \"a\": 1}\n", rules, "in.jsonl"), kInput,

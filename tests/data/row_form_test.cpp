@@ -46,7 +46,7 @@ TEST(RowForm, AnEndingOfTextsOrSentencesSaysNothingOfExamples) {
 
 TEST(RowForm, SentencesAreNoRecords) {
   EXPECT_ERROR(RecordReader(LineReader(ByteSource(to_bytes("a O\n"), "in")), RowForm::kConll, {}), kInternal,
-               "sentences are no records");
+               "sentences are not records");
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST(Forms, WordsAreReadThroughTheMaskDecoderWhereTheConfigurationHasIt) {
   config = tiny_config();
   config.mask_decoder_passes = 0;
   EXPECT_FALSE(predicts_by_decoder(config, words));
-  EXPECT_EQ(config.reason_against_mask_decoder(), "mask_decoder_passes is 0: the head stands on the last layer");
+  EXPECT_EQ(config.reason_against_mask_decoder(), "mask_decoder_passes is 0: the head reads the last layer");
 }
 
 TEST(Forms, OfAblationsAreForeignToTheEngine) {

@@ -59,7 +59,8 @@ TEST(KernelFacts, BenchSaysWhereItsPeaksSpeakForAnotherChoice) {
   Peaks peaks = choice.peaks;
   peaks.of(Precision::kBf16, KernelLevel::kAvx512Bf16) *= 4;
   EXPECT_EQ(other_choice(choice, kWithoutTiles, peaks),
-            "note: by the peaks measured now avx512_bf16 would multiply bf16 faster than avx512, which is chosen");
+            "note: by the peaks just measured, avx512_bf16 would multiply bf16 faster than avx512, the implementation "
+            "chosen");
 }
 
 }  // namespace

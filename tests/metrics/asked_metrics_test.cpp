@@ -61,7 +61,8 @@ TEST(AskedMetrics, WhatNeedsScoresNeedsAModel) {
 TEST(AskedMetrics, ASettingWithoutUseIsRefused) {
   EXPECT_ERROR(check("sst-2", {.names = {"f_beta"}}), kUsage, "beta: expected a number for f_beta, got none");
   EXPECT_ERROR(check("sst-2", {.names = {"f1"}, .beta = 2}), kUsage,
-               "beta: expected something that has it, got nothing; name f_beta with metrics or ask for best_threshold");
+               "beta: expected a metric or a threshold that uses beta, got neither; name f_beta with metrics or ask "
+               "for best_threshold");
   EXPECT_ERROR(check("sst-2", {.names = {"f_beta"}, .beta = 0}), kUsage, "beta: expected a number above 0, got 0");
   EXPECT_ERROR(check("sst-2", {.positive_label = "1"}), kUsage, "positive_label: expected a metric of one class or a");
   EXPECT_ERROR(check("sst-2", {.names = {"f1"}, .label_order = {"0", "1"}}), kUsage, "label_order: expected a metric");

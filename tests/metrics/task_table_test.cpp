@@ -355,7 +355,7 @@ TEST(TaskRows, SlicesAreBounded) {
   TaskRows rows(find_task("sst-2"), TaskLabels(find_task("sst-2")));
   for (size_t i = 0; i < 2 * kMostSlices; ++i) rows.add(sliced("1", std::to_string(i % kMostSlices)));
   EXPECT_ERROR(rows.add(sliced("1", "more")), kInput,
-               "in:1: expected at most 100 values by which metrics are told apart, got \"more\" as one more");
+               "in:1: expected at most 100 different values to group the metrics by, got one more: \"more\"");
 }
 
 TEST(TaskRows, TheLogLossIsThatOfTheTruth) {

@@ -39,7 +39,7 @@ class KeptInputs : public testing::Test {
 TEST_F(KeptInputs, AreRefusedAsOutputsByAnyOfTheirNames) {
   for (const char* name : {"rows.tsv", "hard.tsv", "link.tsv", "model/../rows.tsv"})
     EXPECT_ERROR(check_outputs(reading(name)), kUsage,
-                 "--output: expected a file that is not read, got " + scratch_.path(name));
+                 "--output: expected a file that is not also an input, got " + scratch_.path(name));
   EXPECT_NO_THROW(check_outputs(reading("new.tsv")));
   test::write_text(scratch_.path("old.tsv"), "{}");
   EXPECT_NO_THROW(check_outputs(reading("old.tsv")));
@@ -56,13 +56,13 @@ TEST_F(KeptInputs, AreWhatAManifestListsAndWhatTheHubsCacheFindsAModelBy) {
   test::write_text(scratch_.path("model/deberta.manifest.json"),
                    manifest_text({{.name = "notes.txt", .bytes = 1, .sha256 = std::string(64, 'a')}}));
   for (const char* name : {"model/notes.txt", "model/deberta.manifest.json"})
-    EXPECT_ERROR(check_outputs(reading(name)), kUsage, "expected a file that is not read");
+    EXPECT_ERROR(check_outputs(reading(name)), kUsage, "expected a file that is not also an input");
   fs::create_directories(scratch_.path("hub/models--a--b/snapshots/1234"));
   fs::create_directories(scratch_.path("hub/models--a--b/refs"));
   test::write_text(scratch_.path("hub/models--a--b/refs/main"), "1234");
   Options options = reading("hub/models--a--b/refs/main");
   options.set("model", scratch_.path("hub/models--a--b/snapshots/1234"), "flag");
-  EXPECT_ERROR(check_outputs(options), kUsage, "expected a file that is not read");
+  EXPECT_ERROR(check_outputs(options), kUsage, "expected a file that is not also an input");
 }
 
 TEST_F(KeptInputs, AreNotWrittenOverInTheFolderOfARun) {
@@ -76,7 +76,7 @@ TEST_F(KeptInputs, AreNotWrittenOverInTheFolderOfARun) {
   fs::create_directories(scratch_.path("run"));
   EXPECT_NO_THROW(check_outputs(training("run")));
   fs::create_hard_link(scratch_.path("rows.tsv"), scratch_.path("run/metrics.jsonl"));
-  EXPECT_ERROR(check_outputs(training("run")), kUsage, "--output-dir: expected a file that is not read");
+  EXPECT_ERROR(check_outputs(training("run")), kUsage, "--output-dir: expected a file that is not also an input");
   fs::create_directories(scratch_.path("other"));
   fs::create_symlink("../model/config.json", scratch_.path("other/events.jsonl"));
   EXPECT_ERROR(check_outputs(training("other")), kUsage, "a file of the model");

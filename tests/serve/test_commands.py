@@ -186,10 +186,10 @@ def test_keys_are_read_anew(locked):
     whole = locked.keys.read_text()
 
     def read(text):
-        told = open(locked.log).read().count("the keys ")
+        told = open(locked.log).read().count("the keys")
         locked.keys.write_text(text)
         locked.process.send_signal(signal.SIGHUP)
-        while open(locked.log).read().count("the keys ") == told:
+        while open(locked.log).read().count("the keys") == told:
             pass
         return locked.request("GET", "/info", headers=KEY)[0], locked.request(
             "GET", "/info", headers={"authorization": "Bearer third"}

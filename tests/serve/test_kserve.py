@@ -172,9 +172,9 @@ def one(name="text", datatype="BYTES", shape=(1,), data=("a",), **more):
         ({"inputs": [one(datatype="FP32")]}, 400, "expected BYTES, INT64 or INT32"),
         ({"inputs": [one(datatype="INT64", data=[1])]}, 400, "text: expected BYTES"),
         ({"inputs": [one(shape=[2])]}, 400, "expected 2 elements, as its shape says, got 1"),
-        ({"inputs": [one(shape=[0], data=[])]}, 400, "expected sides of 1 to"),
+        ({"inputs": [one(shape=[0], data=[])]}, 400, "expected dimensions of 1 to"),
         ({"inputs": [one(shape=[1 << 19, 1 << 19])]}, 400, "expected at most 1048576 elements"),
-        ({"inputs": [one(shape=[1, 1, 1])]}, 400, "expected 1 or 2 sides"),
+        ({"inputs": [one(shape=[1, 1, 1])]}, 400, "expected 1 or 2 dimensions"),
         ({"inputs": [one(data=[1])]}, 400, "/inputs/0/data/0: expected a string"),
         ({"inputs": [one("input_ids", "INT64", [1, 2], [1, 2.5])]}, 400, "/inputs/0/data/1: expected an integer"),
         ({"inputs": [one("input_ids", "INT64", [2], [1, 2])]}, 400, r"\[texts, tokens\]"),
@@ -218,8 +218,8 @@ def test_refusals(server, body, status, words):
 @pytest.mark.parametrize(
     "tail, size, words",
     [
-        (struct.pack("<I", 5) + b"four", 8, "a length of 4 bytes before each text"),
-        (b"\1\0", 2, "a length of 4 bytes before each text"),
+        (struct.pack("<I", 5) + b"four", 8, "expected each text to follow its length in 4 bytes"),
+        (b"\1\0", 2, "expected each text to follow its length in 4 bytes"),
         (struct.pack("<I", 4) + b"text", 8, None),
         (struct.pack("<I", 4) + b"textmore", 8, "belong to no tensor"),
     ],

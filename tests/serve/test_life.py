@@ -87,9 +87,9 @@ def test_the_socket_of_a_killed_server_is_taken_over_and_that_of_a_living_one_is
         assert os.path.exists(path)
     (tmp_path / "file").write_text("mine")
     done = start("-m", models["labels"], "--port", "8080", "--uds", tmp_path / "file")
-    assert "--host and --port are not used: the server listens at " in done.stderr
+    assert "--host and --port are ignored, since the server listens only at " in done.stderr
     done = start("-m", models["labels"], "--uds", tmp_path / "file")
-    assert "are not used" not in done.stderr
+    assert "are ignored" not in done.stderr
     assert done.returncode == 1 and (tmp_path / "file").read_text() == "mine"
     done = start(*words[:-1], "0888")
     assert done.returncode == 2 and "--uds-mode: expected octal digits" in done.stderr

@@ -140,9 +140,9 @@ def test_a_reader_that_comes_back_is_told_how_many_lines_are_missing(models):
     with open(reader) as log:
         lines = [json.loads(line) for line in log]
     assert process.wait(SECONDS) == 0
-    missing = sum(int(line["note"].split()[0]) for line in lines if "found no room" in line.get("note", ""))
-    # told at the end, where it found room
-    count += not any("no new requests" in line.get("note", "") for line in lines)
+    missing = sum(int(line["note"].split()[0]) for line in lines if "were dropped" in line.get("note", ""))
+    # the note of the end may be among the dropped lines
+    count += not any("no longer accepting requests" in line.get("note", "") for line in lines)
     assert 0 < missing < count and sum("id" in line for line in lines) + missing == count
 
 

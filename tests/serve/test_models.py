@@ -59,10 +59,7 @@ def test_a_folder_that_does_not_serve_leaves_the_old_model(serve, copy):
     put(copy, labels=("no", "yes", "maybe"))
     status, answer = server.refused("/admin/models/labels/reload", {})
     assert status == 422
-    assert (
-        "expected the labels of the model that is there (negative, neutral, positive), got no, yes, maybe"
-        in answer["error"]
-    )
+    assert "expected the labels of the old model (negative, neutral, positive), got no, yes, maybe" in answer["error"]
     tensors = {name: array.copy() for name, array in read_safetensors(copy / "model.safetensors").items()}
     tensors["classifier.bias"][1] = float("nan")
     write_safetensors(copy / "fresh", tensors)
@@ -85,12 +82,12 @@ def test_sighup_loads_every_model_anew(serve, copy, models):
     put(copy, seed=7)
     server.process.send_signal(signal.SIGHUP)
     wait_for(lambda: server.post("/predict", {"inputs": TEXT}, x_model="labels") != before)
-    wait_for(lambda: "score is loaded anew" in open(server.log).read())
+    wait_for(lambda: "reloaded the model score" in open(server.log).read())
     (copy / "empty").write_bytes(b"")
     # weights are mapped: a file in use is replaced, never written to
     os.replace(copy / "empty", copy / "model.safetensors")
     server.process.send_signal(signal.SIGHUP)
-    wait_for(lambda: "labels is not loaded anew, and stays as it was: " in open(server.log).read())
+    wait_for(lambda: "could not reload the model labels, so the old one stays in use: " in open(server.log).read())
     assert server.post("/predict", {"inputs": TEXT}, x_model="labels")
 
 

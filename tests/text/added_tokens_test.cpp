@@ -124,7 +124,7 @@ TEST_F(AddedTokens, AreRefusedWhereNoTextHasThem) {
   EXPECT_ERROR(load({"\xff"}), kUsage, "expected tokens of valid UTF-8 without NUL");
   test::write_text(folder_.path("tokenizer_config.json"), R"({"do_lower_case": true})");
   EXPECT_NO_THROW(load({"\n", "bird"}));
-  EXPECT_ERROR(load({"BIRD"}), kUsage, "of which it makes");
+  EXPECT_ERROR(load({"BIRD"}), kUsage, "which it splits into");
 }
 
 TEST_F(AddedTokens, AreForSentencePieceModels) {

@@ -29,7 +29,7 @@ constexpr std::array kForms = {
         "and no states recur",
         ""},
     Form{"ALBERT", "share_layers=true", "", "all layers are one; the table of words keeps its width", ""},
-    Form{"P2P", "pos_att_type=c2p|p2c|p2p", "", "a position-to-position term besides", ""},
+    Form{"P2P", "pos_att_type=c2p|p2c|p2p", "", "a position-to-position term as well", ""},
     Form{"sqrt(d)", "scale_by_terms=false", "", "scores are divided by sqrt(d), whatever the terms", ""},
     Form{"pre-LN", "norm_first=true", "", "norms before attention and feed-forward, and one after the last layer", ""},
     Form{"convolution", "conv_kernel_size=3,conv_act=gelu", "",
@@ -47,12 +47,11 @@ constexpr std::array kForms = {
     Form{"ELECTRA", "relative_attention=false,position_biased_input=true",
          R"({"objective": "rtd", "embedding-sharing": "es", "rtd-mode": "joint"})",
          "replaced tokens and shared embeddings over absolute positions", ""},
-    Form{
-        "XLNet", "", "", "",
-        "permutation language modelling needs two streams of attention, which this trainer has not; Transformer-XL has "
-        "its distances"},
+    Form{"XLNet", "", "", "",
+         "permutation language modelling needs two streams of attention, which this trainer does not have; the form "
+         "Transformer-XL has the same distances"},
     Form{"segment recurrence", "", "", "",
-         "states that recur from segment to segment are not kept by this trainer; Transformer-XL has its distances"},
+         "this trainer does not keep states from segment to segment; the form Transformer-XL has the same distances"},
 };
 
 }  // namespace

@@ -198,8 +198,7 @@ void check_forms_of_model(const Plan& plan, Problems& problems) {
   for (const PlanForm& form : plan.forms) {
     if (!form.options.empty())
       problems.add("forms." + form.name,
-                   "expected options of finetune alone, as the plan has a model; got some of "
-                   "pretrain");
+                   "expected only options of finetune, since the plan has a model; got some of pretrain");
   }
   if (plan.tasks.empty()) problems.add("tasks", "expected at least one to fine-tune the model for, got none");
 }

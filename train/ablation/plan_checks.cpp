@@ -120,8 +120,8 @@ void check_folder(const PlanFile& file, const std::string& folder) {
   for (const Cell& old : load_plan(path).cells) {
     const auto same = std::ranges::find(file.cells, old.name, &Cell::name);
     if (same == file.cells.end() || same->hash != old.hash)
-      refuse_argument("output_dir", folder + " holds runs of another plan: " + old.name + " is " +
-                                        (same == file.cells.end() ? "not in this one" : "of other options") +
+      refuse_argument("output_dir", folder + " holds runs of another plan: " + old.name +
+                                        (same == file.cells.end() ? " is not in this plan" : " has other options") +
                                         "; give another folder");
   }
 }

@@ -28,9 +28,9 @@ std::string text_of(const Json& value) {
 
 // What is wrong with an option that a plan sets for `verb`, as far as its name shows it; empty: nothing.
 std::string refusal_of(const std::string& verb, const std::string& name) {
-  if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) return "`ablate` gives this option itself";
-  if (name == "fold") return "expected \"folds\" of a task, which are all run";
-  if (name == "max-time") return "expected runs that come to their last step, whatever the time";
+  if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) return "`ablate` sets this option itself";
+  if (name == "fold") return "expected \"folds\" of a task instead, which runs every fold";
+  if (name == "max-time") return "expected no limit on time: every run must reach its last step";
   return has_option(verb, name) ? "" : "unknown option of " + verb;
 }
 
@@ -103,7 +103,7 @@ int run_ablate(const Options& options) {
   const AblationSettings settings{
       .output = requested.output_dir, .results = requested.results, .tables_only = requested.tables_only};
   if (run_ablation(plan, settings, hooks)) return 0;
-  say("stopped; the same command goes on with what is in " + requested.output_dir);
+  say("stopped; run the same command again to continue with what is in " + requested.output_dir);
   return program::interrupted();
 }
 

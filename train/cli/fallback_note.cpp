@@ -32,8 +32,8 @@ RunHooks with_fallback_note(RunHooks hooks, const std::string& kernels) {
     if (now.phase == Phase::kTraining && now.done > 0 && !std::exchange(*has_looked, true)) {
       if (const std::string names = operations_on_reference(chosen); !names.empty())
         note(names +
-             ": no fast kernel takes a model of this shape, and the reference is slow; heads of a multiple of 16 are "
-             "fast");
+             ": no fast kernel supports a model of this shape, so the slow reference runs; head sizes that are "
+             "multiples of 16 are fast");
     }
     before(now);
   };

@@ -240,7 +240,7 @@ void set_weights(const FinetuneVerb& options, FinetuneSettings& settings) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kUsage, "--weight-field", what); };
   if (!has_row_weights(loss_of(*settings.files.task)))
     refuse("expected a task whose rows have a class, classes or scores, got " + std::string(settings.files.task->name) +
-           ", of which a row is no sample of its own");
+           ", whose rows are not single samples");
   if (settings.objective.adversarial && settings.objective.adversarial->is_original)
     refuse("expected --sift-compat corrected, as the original code compares rows without weights");
   settings.files.training.input.weight_field = options.weight_field;

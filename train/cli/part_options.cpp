@@ -34,7 +34,7 @@ void check_score_names(const FinetuneVerb& options) {
     for (const std::string& ending : {std::string("std"), std::string("by_fold")}) {
       const bool is_taken = std::ranges::any_of(names, [&](const auto& other) { return name == other + "_" + ending; });
       if (name == ending || is_taken)
-        refuse("--label-field", "expected names that are none of a figure over the folds, got " + name);
+        refuse("--label-field", "expected names that differ from those of the figures over the folds, got " + name);
     }
   }
 }

@@ -99,8 +99,9 @@ RunLength length_of(const PretrainVerb& options) {
   if (options.max_train_tokens > 0) length.tokens = options.max_train_tokens;
   if (options.num_train_epochs > 0) length.epochs = options.num_train_epochs;
   if (int{length.steps.has_value()} + int{length.tokens.has_value()} + int{length.epochs.has_value()} != 1) {
-    throw Error(ErrorCode::kUsage, "pretrain",
-                "expected one of --max-steps, --max-train-tokens and --num-train-epochs: how long the run is");
+    throw Error(
+        ErrorCode::kUsage, "pretrain",
+        "expected one of --max-steps, --max-train-tokens and --num-train-epochs, which set the length of the run");
   }
   return length;
 }
@@ -174,7 +175,7 @@ void set_objective(const PretrainVerb& options, PretrainSettings& settings) {
     pair.generator_folder = model_or_generator_path(requested.generator_model.value);
     if (options.generator_init.is_given() || options.generator_layers.is_given())
       throw Error(ErrorCode::kUsage, "--generator-model",
-                  "expected no --generator-init and no --generator-layers: the folder says both");
+                  "expected no --generator-init and no --generator-layers, since the folder's model determines both");
   }
 }
 
@@ -279,7 +280,7 @@ int run_pretrain(const Options& options) {
   reporter.end_phase();
   const bool is_pair = settings.start.objective == Objective::kReplaced;
   report(settings.run, result,
-         is_pair ? "the models generator (for fill) and discriminator (for detect) are" : "the model is");
+         is_pair ? "the generator (for fill) and the discriminator (for detect) are" : "the model is");
   return result.is_finished ? 0 : program::interrupted();
 }
 

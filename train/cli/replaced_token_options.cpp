@@ -24,7 +24,7 @@ PairOptions pair_options(const ReplacedTokenOptions& requested) {
 void check_objective(bool is_given, const OptionRow& option, Objective objective) {
   if (!is_given || objective == Objective::kReplaced) return;
   throw Error(ErrorCode::kUsage, "--" + std::string(option.name),
-              "expected --objective rtd, to which alone it means something");
+              "expected --objective rtd, the only objective that uses this option");
 }
 
 void check_replaced_tokens(const ReplacedTokenOptions& requested, Objective objective) {

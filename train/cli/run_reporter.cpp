@@ -31,7 +31,7 @@ bool hardly_learned(const RunResult& result) {
 
 std::string describe_loss(const RunResult& result) {
   const bool is_above = *result.last_loss > 1.1 * *result.guess_loss;
-  return std::string("note: the loss ") + (is_above ? "is above that of guessing" : "hardly moved") + ": " +
+  return std::string("note: the loss ") + (is_above ? "is above the loss of guessing" : "hardly moved") + ": " +
          short_number(*result.last_loss) + " in the last ten steps, where guessing costs " +
          short_number(*result.guess_loss) + "; " + (is_above ? "another --learning-rate" : "a higher --learning-rate") +
          " (--find-lr tries them) or more --num-train-epochs may help";
@@ -96,19 +96,20 @@ int show_rates(const std::optional<RateSearch>& search, Reporter& reporter) {
 void report(const RunSettings& settings, const RunResult& result, const std::string& what) {
   std::string text = std::to_string(result.steps) + " of " + std::to_string(result.total_steps) + " steps, " +
                      std::to_string(result.tokens) + " tokens, " + short_number(result.seconds) + " s";
-  if (result.is_out_of_time) text += "; the time of --max-time is over";
-  if (result.is_early) text += "; ended early, since no evaluation was better";
+  if (result.is_out_of_time) text += "; the time limit (--max-time) was reached";
+  if (result.is_early) text += "; stopped early, since no evaluation was better";
   if (result.is_finished && result.best_step != result.steps)
     text += "; the best model is that of step " + std::to_string(result.best_step);
   if (!result.evaluation.empty()) text += "; " + describe(result.evaluation);
-  if (result.is_degraded) text += "; the newest checkpoint was damaged, an older one was taken";
+  if (result.is_degraded) text += "; the newest checkpoint was damaged, so an older one was used";
   program::note(text);
   if (result.is_finished) {
     program::note(what + " in " + settings.output);
-    if (result.is_out_of_time) program::note("the same command goes on from the last checkpoint there");
+    if (result.is_out_of_time)
+      program::note("run the same command again to continue from the last checkpoint in that folder");
     if (hardly_learned(result)) program::note(describe_loss(result));
   } else {
-    program::note("stopped; the same command goes on from the last checkpoint in " + settings.output);
+    program::note("stopped; run the same command again to continue from the last checkpoint in " + settings.output);
   }
 }
 

@@ -51,7 +51,7 @@ std::optional<size_t> find_in_child(const Find& find) {
   if (program::interrupted() != 0) return std::nullopt;
   if (!reply) {
     throw Error(ErrorCode::kOutOfMemory, "batch size",
-                "expected room for the step that was tried, but its process was ended from outside");
+                "expected enough memory for the step that was tried, but its process was killed");
   }
   if (*reply == kFailed) return find();
   return *reply == kStopped ? std::nullopt : std::optional(static_cast<size_t>(*reply));

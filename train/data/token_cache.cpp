@@ -129,9 +129,10 @@ std::optional<TokenFile> open_cached(const std::string& path, const TokenKey& ke
     TokenFile file(path, vocabulary, hooks.is_stopped);
     poll(hooks);
     if (file.key() == key) return file;
-    warn(fmt::format("{}: made from other texts or by another tokenizer; it is built again", path));
+    warn(fmt::format(
+        "{}: the cached tokens were made from other texts or by another tokenizer; the cache is built again", path));
   } catch (const Error& error) {
-    warn(fmt::format("{}; it is built again", error.what()));
+    warn(fmt::format("{}; the cache is built again", error.what()));
   }
   return std::nullopt;
 }
@@ -170,7 +171,7 @@ class Builder {
     }
     poll(hooks_);  // a reader that was stopped is at its end
     if (reader_.repaired_lines() > 0)
-      warn(fmt::format("{} lines were not valid UTF-8; U+FFFD stands in their place", reader_.repaired_lines()));
+      warn(fmt::format("{} lines were not valid UTF-8; U+FFFD replaces their invalid bytes", reader_.repaired_lines()));
   }
 
  private:

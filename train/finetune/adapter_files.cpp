@@ -86,10 +86,10 @@ std::string base_of(const Model& model, const std::string& name) {
 
 std::optional<std::string> find_adapter_obstacle(const ModelForm& form) {
   if (form.config.layout == Layout::kV1) return "peft adds to the fused projections of version 1 as one matrix";
-  if (form.config.shares_layers) return "transformers has no layers that are one";
+  if (form.config.shares_layers) return "transformers has no layers that share their weights";
   const HeadFacts& head = facts_of(form.head);
   if (head.is_per_sequence() && form.config.classifier_pooling != ClassifierPooling::kFirst)
-    return "transformers pools the first token alone";
+    return "transformers pools only the first token";
   if (!use_of(head, form.config).is_in_transformers) return "transformers has no such head";
   return std::nullopt;
 }

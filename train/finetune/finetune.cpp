@@ -20,11 +20,11 @@ namespace deberta::train {
 namespace {
 
 std::string describe_held_out(const TaskSamples& samples) {
-  std::string text = std::to_string(samples.held_out) + " examples are held out, to evaluate on";
+  std::string text = std::to_string(samples.held_out) + " examples are held out for evaluation";
   if (const size_t without = samples.held_out - samples.held_out_labelled; without > 0)
     text += ", " + std::to_string(without) + " of them without a label";
   if (samples.repeated > 0)
-    text += "; the texts of " + std::to_string(samples.repeated) + " of them are trained on as well";
+    text += "; " + std::to_string(samples.repeated) + " of them have texts that are trained on as well";
   return text;
 }
 
@@ -36,10 +36,10 @@ int64_t count_parameters(Model& model) {
 
 void report_lora(Model& model, const RunHooks& hooks) {
   if (!model.form.lora) return;
-  hooks.on_note(std::to_string(count_parameters(model)) + " parameters are trained: what is added to " +
+  hooks.on_note(std::to_string(count_parameters(model)) + " parameters are trained: those that LoRA adds to " +
                 std::to_string(model.lora.size()) + " matrices, and the head");
   if (const std::optional<std::string> obstacle = find_adapter_obstacle(model.form))
-    hooks.on_note("the result is the merged model alone, without an adapter for peft: " + *obstacle);
+    hooks.on_note("the result is only the merged model, without an adapter for peft: " + *obstacle);
 }
 
 // hooks.on_beginning gets what a run that goes on reads from its checkpoint.
@@ -49,12 +49,12 @@ void report_beginning(const TaskSamples& samples, TaskModel& first, const RunHoo
   if (samples.held_out > 0) text += "; " + describe_held_out(samples);
   if (samples.unlabelled > 0) text += "; " + std::to_string(samples.unlabelled) + " without a label are left out";
   if (samples.unordered > 0)
-    text += "; " + std::to_string(samples.unordered) + " queries teach no order and are left out";
+    text += "; " + std::to_string(samples.unordered) + " queries with equally relevant documents are left out";
   if (samples.bad > 0) text += "; " + std::to_string(samples.bad) + " bad rows are left out";
   if (samples.weightless > 0) text += "; " + std::to_string(samples.weightless) + " of weight 0 are left out";
   if (samples.in_windows > 0)
     text += "; " + std::to_string(samples.in_windows) + " texts were too long and are learned in windows";
-  if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and lost their ends";
+  if (samples.cut > 0) text += "; " + std::to_string(samples.cut) + " sequences were too long and were cut";
   hooks.on_note(text);
   for (const std::string& note : notes_of(samples)) hooks.on_note(note);
   report_lora(first.model, hooks);

@@ -18,9 +18,9 @@ namespace {
   for (const auto& [other, text] : sized_recipes(task.recipe)) {
     if (!text.empty()) known += (known.empty() ? "" : ", ") + std::string(other);
   }
-  if (known.empty()) known = "none: nothing is published for " + std::string(task.name);
-  throw Error(ErrorCode::kUsage, {{.message = "expected a size that " + std::string(task.name) + " has, " + known +
-                                              ", got " + std::string(size),
+  if (known.empty()) known = "none";
+  throw Error(ErrorCode::kUsage, {{.message = "expected a size with a published recipe for " + std::string(task.name) +
+                                              " (" + known + "), got " + std::string(size),
                                    .argument = "recipe"}});
 }
 

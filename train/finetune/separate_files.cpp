@@ -30,9 +30,9 @@ void check_separate(const std::vector<std::string>& training, const std::vector<
   for (const std::string& path : find_labelled_files(evaluation)) {
     const auto same = std::ranges::find_if(trained, [&](const auto& file) { return have_same_bytes(file, path); });
     if (same == trained.end()) continue;
-    throw Error(ErrorCode::kUsage, {{.message = "expected a file that is not trained on, got " + path +
-                                                (*same == path ? "" : ", whose bytes are those of " + *same) +
-                                                "; name another one, or leave it out",
+    throw Error(ErrorCode::kUsage, {{.message = "expected a file that is not a training file, got " + path +
+                                                (*same == path ? "" : ", which has the same bytes as " + *same) +
+                                                "; name another file, or leave this one out",
                                      .argument = "validation_file"}});
   }
 }

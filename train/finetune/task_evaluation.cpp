@@ -60,7 +60,7 @@ void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, 
     if (error.code() != ErrorCode::kTask || !settings.task->labels.empty()) throw;
     std::vector<Problem> problems = error.problems();  // labels must be those of the training files
     problems.back().argument.clear();
-    problems.back().remedies = {{"leave such rows out, or train on some"}};
+    problems.back().remedies = {{"leave such rows out, or train on some of them"}};
     throw Error(ErrorCode::kTask, std::move(problems));
   }
   if (trained == 0 || settings.evaluation.part) return;  // a part's are reported with the samples

@@ -114,7 +114,7 @@ void check_ranking(const TaskRow& task, const TaskObjective& objective) {
   const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
     throw Error(
         ErrorCode::kUsage,
-        {{.message = "expected another task than ranking", .argument = argument, .remedies = std::move(remedies)}});
+        {{.message = "expected a task other than ranking", .argument = argument, .remedies = std::move(remedies)}});
   };
   if (!objective.teacher_folder.empty())
     refuse("teacher",

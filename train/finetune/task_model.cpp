@@ -154,7 +154,7 @@ void check_new_layers(const ModelForm& form, int64_t layers) {
   const int64_t frozen = form.frozen_layers.value_or(0);
   const int64_t most = form.config.shares_layers ? 0 : form.config.num_hidden_layers - frozen;
   if (layers >= 0 && layers <= most) return;
-  const char* why = form.config.shares_layers ? ", as all layers are one (share_layers)"
+  const char* why = form.config.shares_layers ? ", since all layers share their weights (share_layers)"
                     : frozen > 0              ? ", the layers that are not frozen"
                                               : ", the layers that there are";
   throw Error(ErrorCode::kUsage,

@@ -190,8 +190,8 @@ std::vector<std::string> load_parameters(Model& model, const Checkpoint& checkpo
       facts_of(model.form.head).predicts_words() ? own_output_table(checkpoint, model.form.config) : nullptr;
   if (output != nullptr)
     problems.push_back({where, "tensor " + output->name +
-                                   ": expected a language model whose output table is its word table, got one of its "
-                                   "own, which is run but not trained"});
+                                   ": expected a language model whose output table is its word table, got a separate "
+                                   "table, which can be run but not trained"});
   visit(model, [&](const ParameterSpec& spec, at::Tensor& tensor) {
     if (spec.is_lora != rules.reads_lora) return;
     const bool is_new = (rules.has_new_classifier && spec.name.starts_with("classifier.")) ||

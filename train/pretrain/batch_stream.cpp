@@ -51,7 +51,8 @@ int64_t count_steps(const BatchSettings& settings, const Corpora& corpora) {
   const auto per_step = static_cast<double>(settings.sequences_per_step * settings.max_tokens);
   const RunLength& length = settings.length;
   if (int{length.steps.has_value()} + int{length.tokens.has_value()} + int{length.epochs.has_value()} != 1)
-    refuse_argument("max_steps", "expected one of a number of steps, of tokens and of epochs");
+    refuse_argument("max_steps",
+                    "expected exactly one of a number of steps, a number of tokens and a number of epochs");
   double steps = 0;
   if (length.steps) steps = static_cast<double>(*length.steps);
   if (length.tokens) steps = std::ceil(static_cast<double>(*length.tokens) / per_step);

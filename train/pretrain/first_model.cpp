@@ -91,10 +91,10 @@ std::vector<std::string> notes_of_base(const ModelStart& start) {
   if (folder.empty() || start.objective == Objective::kReplaced) return {};
   std::vector<std::string> notes;
   const OpenedFiles files = open_model_or_generator(folder);
-  if (has_generator_alone(folder)) notes.push_back(folder + " has a generator alone, which is the model to begin with");
+  if (has_generator_alone(folder)) notes.push_back(folder + " has only a generator, which is the model to begin with");
   if (const auto dropped = describe_dropped(folder, files.weights)) notes.push_back(*dropped);
   if (files.weights.find("lm_predictions.lm_head.dense.weight") == nullptr)
-    notes.push_back(folder + " has no head of a language model: a new one is trained, with random weights");
+    notes.push_back(folder + " has no language-model head: a new one with random weights is trained");
   const bool has_decoder = !files.config.position_biased_input &&
                            start.decoder_passes.value_or(passes_of_weights(files, start.objective)) > 0;
   if (start.objective == Objective::kMasked && !has_decoder && start.decoder_passes.value_or(1) > 0)

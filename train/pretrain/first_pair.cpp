@@ -119,7 +119,7 @@ void fill_discriminator(Model& discriminator, const WordRows& rows, const std::s
   if (folder.empty()) return;
   const std::vector<std::string> added =
       load_parameters(discriminator, Checkpoint::open(folder), {.allows_new_head = true, .rows = rows});
-  if (!added.empty()) beginning.note(folder + " has no discriminator's head: a new one is trained");
+  if (!added.empty()) beginning.note(folder + " has no discriminator head: a new one is trained");
 }
 
 // New rows are random. Where the tables are shared the discriminator's begin as the generator's.
@@ -153,8 +153,8 @@ void check_same_tables(const FirstPair& pair) {
     if (d.equal(g)) return;
     refuse_argument("generator_model",
                     name +
-                        ": expected the same numbers in the files of both models, which are to share "
-                        "them, got others; give the generator of the same run, or share by differences");
+                        ": expected the same numbers in the files of both models, which are to share this table, got "
+                        "different ones; give the generator of the same run, or share by differences");
   });
 }
 
@@ -175,7 +175,7 @@ void warn_of_other_differences(const FirstPair& pair, const std::string& folder,
     std::snprintf(text, sizeof text, "%.3g", worst);
     warn(folder + ": " + name +
          "._weight: expected the discriminator's table less the generator's, got numbers that are off by up to " +
-         text + "; the difference of the tables is taken: are both models of the same run?");
+         text + "; the difference of the tables is used instead: do both models come from the same run?");
   });
 }
 
@@ -235,8 +235,8 @@ FirstPair first_pair(const ModelStart& start, const PairSettings& pair, const To
   check_files(models, rows.discriminator, start, pair);
   if (!start.model_folder.empty() && pair.generator_folder.empty() && pair.steps_of_generator_alone == 0) {
     beginning.note(
-        "the generator is new, and so are the words that it puts before a trained discriminator: first steps of the "
-        "generator alone give it better ones");
+        "the generator is new, so at first it shows the trained discriminator random words; a few first steps that "
+        "train only the generator avoid this");
   }
   if (start.model_folder.empty() && pair.options.sharing == TableSharing::kDisentangled) {
     clear_difference(models.discriminator);

@@ -75,7 +75,8 @@ std::string DifferenceEffect::describe() const {
   std::snprintf(text + length, sizeof text - length, " with its tables, %.6g with the generator's", without);
   if (helps()) return text;
   return std::string(text) +
-         ": its own should be the better ones; are both models of the same run? The run goes on with its own";
+         ": its own tables should give the lower loss; do both models come from the same run? The run continues with "
+         "its own tables";
 }
 
 DifferenceEffect effect_of_difference(PairTrainer& pair, const Compute& compute, const TrainBatch& batch,

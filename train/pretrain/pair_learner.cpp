@@ -252,9 +252,10 @@ std::unique_ptr<Learner> make_pair_learner(const PretrainSettings& settings, con
   if (batches == nullptr) return nullptr;
   const int64_t alone = settings.pair.steps_of_generator_alone, total = batches->total_steps();
   if (alone >= total) {
-    throw Error(ErrorCode::kUsage, {{.message = "expected fewer steps of the generator alone than the run has, " +
-                                                std::to_string(total) + ", got " + std::to_string(alone),
-                                     .argument = "generator_warmup"}});
+    throw Error(ErrorCode::kUsage,
+                {{.message = "expected fewer steps that train only the generator than the run has, " +
+                             std::to_string(total) + ", got " + std::to_string(alone),
+                  .argument = "generator_warmup"}});
   }
   return std::make_unique<PairLearner>(settings, workplace, std::move(batches), std::move(models), hooks);
 }

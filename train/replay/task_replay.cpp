@@ -98,7 +98,7 @@ class Step {
   int32_t row(const std::string& name, int64_t sequence, int64_t position) const {
     const bool is_inside = position >= 0 && position < length_ && sequence * length_ < std::ssize(tokens_);
     const int32_t row = is_inside ? tokens_[static_cast<size_t>(sequence * length_ + position)] : -1;
-    if (row < 0) refuse(name, "expected places of tokens in their sequence, got " + std::to_string(position));
+    if (row < 0) refuse(name, "expected positions of tokens in their sequence, got " + std::to_string(position));
     return row;
   }
   std::vector<int32_t> rows(const std::string& name) const {

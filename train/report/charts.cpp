@@ -103,7 +103,7 @@ std::string figure_of(chart::LineChart drawn, const std::vector<double>& resumes
   if (drawn.lines.empty()) return "";
   drawn.x = {.title = "step", .low = 0, .is_whole = true};
   drawn.width = chart::kFigureWidth;
-  drawn.divisions = {.name = "went on after a break", .at = resumes};
+  drawn.divisions = {.name = "continued after a break", .at = resumes};
   return svg_figure(chart::draw(drawn));
 }
 

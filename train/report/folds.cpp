@@ -45,7 +45,7 @@ void join_predictions(const std::string& folder, size_t folds) {
   const auto twice = std::ranges::adjacent_find(all.rows, {}, &PredictedRow::where);
   if (twice != all.rows.end())
     throw Error(ErrorCode::kInput, folder,
-                "expected folds of the same files, got two that answer " + twice->where + "; run them anew");
+                "expected folds of the same files, got two with answers to " + twice->where + "; run the folds again");
   write_predictions(folder + "/" + kOutOfFoldName, all);
 }
 

@@ -191,9 +191,9 @@ std::string use_part(const RunRecord& record, const Kind& kind) {
     return text + "transformers cannot compute it: it would ignore keys of its config.json, and answer wrongly.\n\n";
   if (pools_all_tokens(config, kind))
     return text + fmt::format(
-                      "transformers cannot compute it, and says so: model_type {} is not one of its own. Its "
-                      "DeBERTa would pool the first token alone; the head of this model pools all "
-                      "(classifier_pooling {} in config.json).\n\n",
+                      "transformers cannot compute it and refuses it: model_type {} is not one of its own. Its DeBERTa "
+                      "would pool only the first token; the head of this model pools all (classifier_pooling {} in "
+                      "config.json).\n\n",
                       model_type(config), to_string(config.classifier_pooling));
   const bool is_whole = answers_with_transformers(config, kind);
   if (!is_whole)

@@ -72,8 +72,8 @@ std::string confusion_table(const PredictedRows& predictions, std::vector<ClassF
   }
   return html + to_html(table) +
          note(
-             "Rows are what is right, columns what the model answered; the stronger the colour, the larger "
-             "the share of its row.");
+             "Rows are the gold classes, columns the predicted ones; the stronger the colour, the larger the share of "
+             "the row.");
 }
 
 std::string shown(const std::string& text) {
@@ -143,7 +143,7 @@ std::string worst_table(const PredictedRows& predictions) {
     table.rows.push_back(std::move(cells));
   }
   const std::string drawn = to_html(table);
-  if (drawn.empty()) return note("No row is answered wrongly.");
+  if (drawn.empty()) return note("No row has a wrong answer.");
   const bool has_scores = kind == PredictionKind::kScore || kind == PredictionKind::kScores;
   return heading(has_scores ? "The largest errors" : "The worst rows") + drawn;
 }

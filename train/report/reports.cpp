@@ -52,7 +52,7 @@ class Writer {
     const std::string card = path(kCardName);
     constexpr uint64_t kMostBytes = uint64_t{1} << 24;
     if (is_regular_file(card) && !is_own_card(read_file(card, kMostBytes))) {
-      note(card + ": is not as it was made here, and stays as it is");
+      note(card + ": this file was edited, and is kept as it is");
       return;
     }
     write(kCardName, make_model_card(record_));
@@ -93,7 +93,7 @@ WrittenReports rebuild_reports(const std::string& folder) {
   if (lock.is_held()) return write_reports(folder, EventFiles::kReplace);
   Writer writer(folder);
   writer.write_page();
-  writer.note(folder + ": a run is writing to it; only its page is made");
+  writer.note(folder + ": a run is writing to this folder, so only its page is written");
   return writer.finish();
 }
 

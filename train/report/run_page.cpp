@@ -79,7 +79,7 @@ std::string warnings(const RunRecord& record) {
                                 grouped(event->step), times > 1 ? fmt::format(", the first of {} times", times) : ""));
   }
   if (items.empty()) return "";
-  std::string html = "<div class=\"warnings\"><b>To know about this run</b><ul>\n";
+  std::string html = "<div class=\"warnings\"><b>What to know about this run</b><ul>\n";
   for (const std::string& item : items) html += fmt::format("<li>{}</li>\n", escape_html(item));
   return html + "</ul></div>\n";
 }

@@ -56,7 +56,7 @@ size_t find_accumulation(const BatchSizeSearch& search, const TryStep& try_step)
   std::optional<uint64_t> before = try_step(divisors[0]);
   if (!before) {
     throw Error(ErrorCode::kOutOfMemory, "batch size",
-                "expected room for a step in " + std::to_string(divisors[0]) + " parts, got too little");
+                "expected enough memory for a step in " + std::to_string(divisors[0]) + " parts, got too little");
   }
   const double room = kUsedShare * static_cast<double>(search.memory_bytes);
   double per_sample = 0;

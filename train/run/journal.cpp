@@ -17,7 +17,7 @@ bool attempt(const char* loss, const std::function<void()>& write) {
     return true;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kFileWrite) throw;
-    warn(std::string(loss) + ", and training goes on: " + error.what());
+    warn(std::string(loss) + "; training continues: " + error.what());
     return false;
   }
 }
@@ -26,9 +26,9 @@ bool attempt(const char* loss, const std::function<void()>& write) {
 
 Journal::Journal(const RunFolder& folder, int64_t step)
     : folder_(folder.path()), metrics_(folder.file(kMetricsName), step) {
-  attempt("no log of events is written",
+  attempt("cannot write the log of events",
           [&] { events_ = std::make_unique<EventLog>(folder.file(kEventsName), !folder.checkpoint()); });
-  attempt("nothing is written for TensorBoard", [&] {
+  attempt("cannot write for TensorBoard", [&] {
     event_file_ = std::make_unique<EventFile>(folder.file(kTensorBoardName), load_run_record(folder_).log);
   });
 }
@@ -38,7 +38,7 @@ void Journal::write(int64_t step, const Metrics& metrics) {
   Metrics timed = metrics;
   timed.emplace_back("time", line.time);
   bool is_new = false;
-  if (attempt("a line of the log waits", [&] { is_new = metrics_.write(step, timed); })) {
+  if (attempt("cannot write a line of the log yet", [&] { is_new = metrics_.write(step, timed); })) {
     if (is_new) show(line);
   } else {
     event_file_.reset();
@@ -46,7 +46,7 @@ void Journal::write(int64_t step, const Metrics& metrics) {
 }
 
 void Journal::show(const LoggedLine& line) {
-  const bool is_shown = attempt("a line for TensorBoard waits", [&] {
+  const bool is_shown = attempt("cannot write a line for TensorBoard yet", [&] {
     if (event_file_ != nullptr) {
       event_file_->write(line);
     } else {
@@ -58,7 +58,7 @@ void Journal::show(const LoggedLine& line) {
 
 void Journal::note(RunEvent event) {
   event.time = seconds_since_1970();
-  if (events_ != nullptr) attempt("an event is not noted", [&] { events_->write(event); });
+  if (events_ != nullptr) attempt("cannot write an event", [&] { events_->write(event); });
 }
 
 }  // namespace deberta::train

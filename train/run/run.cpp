@@ -141,7 +141,8 @@ void Run::note_start() {
     start.text = "from " + checkpoint_name(state_.step);
   }
   journal_->note(start);
-  if (result_.is_degraded) note(event::kDegraded, "the newest checkpoint was damaged or gone, an older one was taken");
+  if (result_.is_degraded)
+    note(event::kDegraded, "the newest checkpoint was damaged or missing, so an older one was used");
 }
 
 void Run::resume(const FoundCheckpoint& checkpoint) {
@@ -155,7 +156,7 @@ void Run::resume(const FoundCheckpoint& checkpoint) {
   saved_step_ = state_.step;
   saved_best_ = state_.best;
   learner_->load(checkpoint.folder);
-  hooks_.on_note("going on from " + checkpoint.folder);
+  hooks_.on_note("continuing from " + checkpoint.folder);
 }
 
 void Run::count(const StepReport& report) {
@@ -246,8 +247,8 @@ void Run::save() {
     if (++failed_saves_ == kMostFailedSaves && !is_done()) throw;
     failed_step_ = state_.step;
     note(event::kFailedSave, error.what());
-    warn(std::string("no checkpoint was written, and ") +
-         (is_done() ? "the model alone will be: " : "training goes on: ") + error.what());
+    warn(std::string("cannot write a checkpoint; ") +
+         (is_done() ? "only the model will be written: " : "training continues: ") + error.what());
   }
 }
 
@@ -318,8 +319,8 @@ void Run::drop_lost_best() {
   if (is_directory(folder_->file(checkpoint_name(state_.best->step)))) return;
   if (saved_best_ && saved_best_->step == state_.best->step) saved_best_.reset();  // its folder has been removed
   warn("the best model so far, of step " + std::to_string(state_.best->step) + ", was not saved; " +
-       (saved_best_ ? "the best of those that were is of step " + std::to_string(saved_best_->step)
-                    : std::string("no other was")));
+       (saved_best_ ? "the best saved one is that of step " + std::to_string(saved_best_->step)
+                    : std::string("no other model was saved")));
   state_.best = saved_best_;
 }
 
@@ -394,10 +395,9 @@ RunResult Run::go(const MakeLearner& make_learner) {
 }
 
 [[noreturn]] void fail_without_memory() {
-  throw Error(
-      ErrorCode::kOutOfMemory, "training",
-      "out of memory: a step needs more than there is; the last good checkpoint stays. More micro-batches in a step "
-      "need less, and so do layers that are computed again");
+  throw Error(ErrorCode::kOutOfMemory, "training",
+              "out of memory: a step needs more memory than there is; the last good checkpoint is kept; a step of more "
+              "micro-batches needs less memory, and so does computing layers again in the backward pass");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ bool is_same_hash(const std::string& before, const std::string& now) {
 // People compare the first digits of a SHA-256.
 std::string says_hashes(const std::string& before, const std::string& now) {
   if (before.empty() || now.empty())
-    return before.empty() ? ": expected none, as the run began without, got one"
+    return before.empty() ? ": expected none, since the run began without one, got one"
                           : ": expected what the run began with (SHA-256 " + before.substr(0, 8) + "...), got none";
   return ": expected what the run began with (SHA-256 " + before.substr(0, 8) + "...), got another (" +
          now.substr(0, 8) + "...)";

@@ -77,7 +77,7 @@ void rotate(const std::string& output, int64_t saved, const Rotation& rotation) 
     try {
       remove_folder(path_in(output, checkpoint_name(step)));
     } catch (const Error& error) {
-      warn(fmt::format("an old checkpoint stays: {}", error.what()));
+      warn(fmt::format("cannot remove an old checkpoint: {}", error.what()));
     }
   }
 }
@@ -148,11 +148,11 @@ std::optional<FoundCheckpoint> find_checkpoint(const std::string& output) {
     const auto damage = find_damage(checkpoint.folder, step, checkpoint.state);
     if (!damage) {
       if (newest && *newest > step && !checkpoint.is_degraded)
-        warn(fmt::format("{}: the checkpoint that it names is gone; {} is taken", latest, checkpoint.folder));
+        warn(fmt::format("{}: the checkpoint that it names is missing; {} is used instead", latest, checkpoint.folder));
       checkpoint.is_degraded = checkpoint.is_degraded || (newest && *newest > step);
       return checkpoint;
     }
-    warn(fmt::format("a damaged checkpoint is passed over: {}", damage->what()));
+    warn(fmt::format("skipped a damaged checkpoint: {}", damage->what()));
     checkpoint.is_degraded = true;
   }
   return std::nullopt;

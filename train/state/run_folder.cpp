@@ -49,7 +49,7 @@ void check_are_no_links(const std::string& folder) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) continue;
     if (S_ISLNK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink > 1))
-      refuse(path, "expected a file of the run alone, got a link; choose another folder or remove it");
+      refuse(path, "expected a file of this run, got a link; choose another folder or remove the link");
   }
 }
 

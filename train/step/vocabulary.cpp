@@ -48,15 +48,15 @@ std::string first_difference(const Tokenizer& known, const std::string& known_fo
   }
   if (first) {
     return "piece " + std::to_string(*first) + ": expected " + quoted(piece_of(known, *first)) +
-           " as beside the weights in " + known_folder + ", got " + quoted(piece_of(other, *first)) + " (" +
-           std::to_string(other.size()) + " pieces, there " + std::to_string(known.size()) + ", the same " +
-           std::to_string(same) + ")";
+           " as in the tokenizer beside the weights in " + known_folder + ", got " + quoted(piece_of(other, *first)) +
+           " (" + std::to_string(other.size()) + " pieces here, " + std::to_string(known.size()) + " there, " +
+           std::to_string(same) + " of them equal)";
   }
   for (const SpecialRole& role : kSpecialRoles) {
     const int32_t expected = known.special().*role.id, got = other.special().*role.id;
     if (expected == got || expected < 0 || got < 0) continue;
-    return std::string(role.name) + ": expected id " + std::to_string(expected) + " as beside the weights in " +
-           known_folder + ", got " + std::to_string(got);
+    return std::string(role.name) + ": expected id " + std::to_string(expected) +
+           " as in the tokenizer beside the weights in " + known_folder + ", got " + std::to_string(got);
   }
   return {};
 }
@@ -82,8 +82,8 @@ std::optional<Tokenizer> tokenizer_beside(const VocabularyOfRun& run,
   } catch (const Error& error) {
     const bool is_there = error.code() != ErrorCode::kFileNotFound && error.code() != ErrorCode::kUnsupported;
     if (is_there || run.has_new_embeddings) throw;
-    note("the pieces of " + run.tokenizer.folder + " are taken to be those of the weights in " + run.weights_folder +
-         ", where no tokenizer can be read: " + error.what());
+    note("the pieces of " + run.tokenizer.folder + " are assumed to be those of the weights in " + run.weights_folder +
+         ", since no tokenizer can be read there: " + error.what());
     return std::nullopt;
   }
 }
@@ -130,8 +130,8 @@ std::vector<WordRows::Mean> means_of(const Tokenizer& base, const Tokenizer& tok
 void note_new_embeddings(const VocabularyOfRun& run, const std::vector<int64_t>& from,
                          const std::function<void(const std::string&)>& note) {
   const auto fresh = static_cast<size_t>(std::ranges::count(from, -1));
-  note("new tables of words for the " + std::to_string(from.size()) + " pieces of " + run.tokenizer.folder +
-       ": the rows of " + std::to_string(from.size() - fresh) + " are those of " + run.weights_folder + ", " +
+  note("new word embeddings for the " + std::to_string(from.size()) + " pieces of " + run.tokenizer.folder + ": " +
+       std::to_string(from.size() - fresh) + " rows are copied from " + run.weights_folder + ", " +
        std::to_string(fresh) + " are new");
 }
 
@@ -160,7 +160,7 @@ WordRows word_rows(const VocabularyOfRun& run, const Tokenizer& tokenizer,
   if (!run.has_new_embeddings) {
     check_same_pieces(
         known, run.weights_folder, base, run.tokenizer.folder,
-        {{"take the tokenizer that lies there"}, {"begin with new tables of words: {}", "new_embeddings"}});
+        {{"use the tokenizer beside the weights"}, {"begin with new word embeddings: {}", "new_embeddings"}});
     if (tokenizer.size() == base.size()) return {};
   }
   WordRows rows{.from = run.has_new_embeddings ? rows_by_pieces(known, tokenizer)
@@ -179,7 +179,7 @@ std::vector<std::string> describe_added(const RunTokenizer& run, const Tokenizer
     std::string line = "token " + quote_json(token) + ": " + std::to_string(id);
     const auto mean = std::ranges::find(rows.means, id, &WordRows::Mean::id);
     if (static_cast<size_t>(id) < base)
-      line += ", which the tokenizer has already";
+      line += ", which the tokenizer already has";
     else if (!rows.is_in_place() && rows.from[static_cast<size_t>(id)] >= 0)
       line += ", added with the row that the model has for it";
     else if (mean == rows.means.end())

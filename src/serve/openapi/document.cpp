@@ -27,19 +27,19 @@ struct Status {
   bool is_of_connection = false;  // the connection itself may refuse so, in the dialect of text-embeddings-inference
 };
 constexpr std::array kStatuses = {
-    Status{400, "not HTTP as it should be, not strict JSON, or an empty list", true},
-    Status{401, "no key, or not one of the server's"},
-    Status{403, "the key lacks the scope, or a name or a page that may not ask"},
+    Status{400, "malformed HTTP, a body that is not strict JSON, or an empty list", true},
+    Status{401, "no key, or a key that the server does not know"},
+    Status{403, "the key lacks the scope, or the Host or Origin header is not allowed"},
     Status{404, "no such model, file or route"},
     Status{408, "the header or the body came too slowly", true},
     Status{413, "too many bytes, or too many inputs", true},
     Status{414, "a target of more than 8 KiB", true},
-    Status{415, "another content type than JSON, or an encoding"},
-    Status{422, "a field is not as it should be, or the model cannot do that"},
-    Status{429, "too much to do; Retry-After says when to come again"},
+    Status{415, "a content type other than JSON, or a content encoding"},
+    Status{422, "an invalid field, or a task that the model cannot do"},
+    Status{429, "the server is overloaded; Retry-After says when to try again"},
     Status{431, "headers of more than 16 KiB, or more than 64", true},
     Status{500, "a result that is not a number, or a bug"},
-    Status{503, "models are being loaded, the server is about to end, or has too many connections", true},
+    Status{503, "models are being loaded, or the server is shutting down or has too many connections", true},
     Status{504, "the deadline has passed"},
 };
 
@@ -120,8 +120,8 @@ Json content_of(const Route& route, const Operation& operation) {
   }
   if (route.has_tail)
     add(kBytes, described(file_schema(kBytes),
-                          "where bytes were asked for: that JSON, as long as Inference-Header-Content-Length says, and "
-                          "the tensor behind it"));
+                          "if bytes were requested: that JSON, with its length in Inference-Header-Content-Length, "
+                          "followed by the tensor"));
   return content;
 }
 
@@ -203,14 +203,13 @@ JsonObject schemas() {
 }
 
 Json about() {
-  return JsonObject{
-      {"title", "deberta serve"},
-      {"version", "1"},
-      {"description",
-       "DeBERTa models over HTTP, in the words of the clients that people have. Requests may name a model by `model`, "
-       "by the path or by the header X-Model; unknown fields are ignored and named in X-Ignored-Fields; X-Deadline-Ms "
-       "lowers the deadline."},
-      {"license", JsonObject{{"name", "MIT"}, {"identifier", "MIT"}}}};
+  return JsonObject{{"title", "deberta serve"},
+                    {"version", "1"},
+                    {"description",
+                     "DeBERTa models over HTTP, with the routes and fields of widely used clients. Requests may name a "
+                     "model by `model`, by the path or by the header X-Model; unknown fields are ignored and named in "
+                     "X-Ignored-Fields; X-Deadline-Ms lowers the deadline."},
+                    {"license", JsonObject{{"name", "MIT"}, {"identifier", "MIT"}}}};
 }
 
 }  // namespace

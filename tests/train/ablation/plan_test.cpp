@@ -141,7 +141,7 @@ TEST(Plans, OfAModelHaveNothingToPretrain) {
   EXPECT_NE(all.find("model: expected a folder"), std::string::npos) << all;
   EXPECT_EQ(all.find("forms.a"), std::string::npos) << "the plan has no model to speak of";
   EXPECT_ERROR(plan_of(R"({"model": "m", "seeds": [1], "forms": {"a": {"form": "-C2P"}}})"), kUsage,
-               "forms.a: expected options of finetune alone");
+               "forms.a: expected only options of finetune");
 }
 
 TEST(Forms, AreOptionsOrRefusedWithTheReason) {

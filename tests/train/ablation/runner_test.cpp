@@ -119,7 +119,7 @@ TEST_F(AblationRunnerTest, AFolderWithFilesOfThePlanOrOfAnotherIsRefusedBeforeAn
   EXPECT_TRUE(go());
   test::write_text(folder_.path("plan.json"),
                    std::string(kModelPlan).replace(std::string(kModelPlan).find("0.5"), 3, "0.25"));
-  EXPECT_ERROR(go(), kUsage, "holds runs of another plan: slow-seed1 is of other options; give another folder");
+  EXPECT_ERROR(go(), kUsage, "holds runs of another plan: slow-seed1 has other options; give another folder");
   EXPECT_TRUE(runs_.empty());
 }
 

@@ -171,7 +171,7 @@ def test_a_plan_that_is_broken_off_goes_on(environment, deberta, plan, tmp_path,
         process.send_signal(number)
         told = process.communicate()[1]
         assert process.returncode == (130 if number == signal.SIGINT else -number), told
-        assert number == signal.SIGKILL or "goes on with what is in" in told
+        assert number == signal.SIGKILL or "to continue with what is in" in told
         broken_off += 1
     assert broken_off >= 2
     assert deberta("ablate", file, "-o", tmp_path / "out").returncode == 0
@@ -225,8 +225,8 @@ def test_all_that_is_wrong_is_told_before_anything_runs(deberta, plan, tmp_path)
         for part in (
             "max-stepz: unknown option",
             "learning-rate: ",
-            "gives this option itself",
-            "max-time: expected runs that come to their last step",
+            "sets this option itself",
+            "max-time: expected no limit on time",
         )
     ), done.stderr
     assert not (tmp_path / "out").exists()
@@ -269,9 +269,9 @@ def test_a_folder_of_another_plan_is_refused_and_one_with_fewer_forms_goes_on(de
     done = deberta(
         "ablate", plan({"full": {"pretrain": {"max-steps": 6}}}, seeds=[1], tasks={}), "-o", tmp_path / "out"
     )
-    assert done.returncode == 2 and "runs of another plan: full-seed1 is of other options" in done.stderr
+    assert done.returncode == 2 and "runs of another plan: full-seed1 has other options" in done.stderr
     done = deberta("ablate", plan({"other": {}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
-    assert done.returncode == 2 and "full-seed1 is not in this one" in done.stderr
+    assert done.returncode == 2 and "full-seed1 is not in this plan" in done.stderr
     done = deberta("ablate", plan({"full": {}, "-emd": {"form": "-EMD"}}, seeds=[1], tasks={}), "-o", tmp_path / "out")
     assert done.returncode == 0 and sorted(results_in(tmp_path / "out")) == ["emd-seed1", "full-seed1"], done.stderr
 
@@ -353,7 +353,7 @@ def test_a_task_with_folds_has_their_mean_for_each_seed(deberta, plan, rows, dro
     done = deberta("ablate", wrong, "-o", tmp_path / "wrong")
     assert (
         done.returncode == 2
-        and 'tasks.classification.fold: expected "folds" of a task, which are all run' in done.stderr
+        and 'tasks.classification.fold: expected "folds" of a task instead, which runs every fold' in done.stderr
     ), done.stderr
 
 

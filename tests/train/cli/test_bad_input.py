@@ -36,7 +36,7 @@ def test_ids_outside_the_vocabulary_of_the_model(pretrain, deberta, tokenizer, c
     )
     size = config["vocab_size"]
     assert (done.returncode, done.stdout) == (1, "")
-    assert len(notes_of(done)) == 2 and "where no tokenizer can be read" in notes_of(done)[0], done.stderr
+    assert len(notes_of(done)) == 2 and "since no tokenizer can be read there" in notes_of(done)[0], done.stderr
     assert notes_of(done)[1:] == [
         f"{larger}: expected a tokenizer of at most {size} ids, the vocabulary of the model, got {size + 1}"
     ]

@@ -148,7 +148,7 @@ def test_a_shape_without_a_fast_kernel_is_said_once(deberta, tokenizer, corpus, 
             "4",
             corpus,
         )
-        assert done.returncode == 0 and done.stderr.count("no fast kernel takes a model of this shape") == count, (
+        assert done.returncode == 0 and done.stderr.count("no fast kernel supports a model of this shape") == count, (
             done.stderr
         )
 

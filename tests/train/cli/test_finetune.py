@@ -439,7 +439,7 @@ def test_rates_and_new_layers_are_those_of_the_run_so_far(finetune, tmp_path):
         "0.8",
         *words[2:],
     )
-    assert done.returncode == 0 and "going on from" in done.stderr, done.stderr
+    assert done.returncode == 0 and "continuing from" in done.stderr, done.stderr
 
 
 def test_the_search_for_a_rate_moves_layers_and_head_in_proportion(finetune, tmp_path):
@@ -611,14 +611,14 @@ def test_a_run_is_not_evaluated_on_what_it_trains_on(finetune, rows, dev_rows, t
     (tmp_path / "link.jsonl").symlink_to(rows)
     for file, got in (
         (rows, f"got {rows};"),
-        (tmp_path / "link.jsonl", f"whose bytes are those of {rows};"),
-        (folder, f"{folder}/copy.jsonl, whose bytes are those of {rows};"),
+        (tmp_path / "link.jsonl", f"which has the same bytes as {rows};"),
+        (folder, f"{folder}/copy.jsonl, which has the same bytes as {rows};"),
     ):
         for more in [], ["--dry-run"]:
             done = finetune(tmp_path / "out", "--validation-file", dev_rows, "--validation-file", file, *more)
             assert (
                 done.returncode == 2
-                and "--validation-file: expected a file that is not trained on" in done.stderr
+                and "--validation-file: expected a file that is not a training file" in done.stderr
                 and got in done.stderr
             ), done.stderr
     assert not (tmp_path / "out/model.safetensors").exists()
@@ -648,7 +648,7 @@ def test_the_recipe_is_the_published_one(deberta, base, tmp_path):
     assert log_of(tmp_path / "out")[25]["learning_rate"] == pytest.approx(1e-5 * 25 / 50)
     assert json.loads((tmp_path / "out/config.json").read_text())["cls_dropout"] == 0.3
     done = deberta("finetune", "--task", "nli", *words[3:])
-    assert done.returncode == 2 and "--recipe" in done.stderr and "nothing is published for nli" in done.stderr
+    assert done.returncode == 2 and "--recipe: expected a size with a published recipe for nli (none)" in done.stderr
 
 
 def test_the_recipe_of_scale_invariant_fine_tuning_is_the_published_one(deberta, base, tmp_path):

@@ -100,7 +100,7 @@ def test_a_share_is_held_out_and_evaluated_on(finetune, deberta, base, tmp_path)
     text = jsonl(*rows(200))
     done = finetune("--validation-split", "0.1", "--num-train-epochs", "2", "--early-stopping-patience", "3", text=text)
     assert done.returncode == 0, done.stderr
-    assert "180 samples from 180 examples; 20 examples are held out, to evaluate on" in done.stderr
+    assert "180 samples from 180 examples; 20 examples are held out for evaluation" in done.stderr
     results = json.loads((tmp_path / "out/all_results.json").read_text())
     assert 0 <= results["eval_accuracy"] <= 1
     # The rows of the report are those held out; what they are scored is what the result answers.
@@ -352,12 +352,12 @@ def test_what_a_split_repeats_and_lacks_is_told(finetune, tmp_path):
         text=text,
     )
     assert done.returncode == 0 and re.search(
-        r"40 examples are held out, to evaluate on; the texts of \d+ of them are trained on as well", done.stderr
+        r"40 examples are held out for evaluation; \d+ of them have texts that are trained on as well", done.stderr
     ), done.stderr
     without = [row | ({} if n % 4 else {"label": ""}) for n, row in enumerate(rows(40))]
     done = finetune("--validation-split", "0.5", "--max-steps", "1", text=jsonl(*without), out="without")
     assert done.returncode == 0 and re.search(
-        r"20 examples are held out, to evaluate on, \d+ of them without a label", done.stderr
+        r"20 examples are held out for evaluation, \d+ of them without a label", done.stderr
     ), done.stderr
     done = finetune(
         "--validation-split",
@@ -450,8 +450,8 @@ def test_a_label_field_that_no_row_has_lists_what_there_is(finetune, deberta, ba
     assert (
         done.returncode == 1
         and (
-            "train.jsonl:1: expected a field named topic in this row or another, got text, label; name one that is "
-            "there with --label-field"
+            "train.jsonl:1: expected a field named topic in this row or another, got text, label; name one that "
+            "the file has with --label-field"
         )
         in done.stderr
     ), done.stderr
@@ -639,7 +639,7 @@ def test_the_best_model_may_be_that_of_the_lowest_loss(finetune, deberta, tmp_pa
             '{"text": "a b", "label": "z"}',
             (
                 'label: expected one of a, b, c, got "z"; the same holds for 1 of 2 rows, whose labels are a (1), z '
-                "(1); leave such rows out, or train on some"
+                "(1); leave such rows out, or train on some of them"
             ),
         ),
         ('{"text": 7, "label": "a"}', "dev.jsonl:2"),

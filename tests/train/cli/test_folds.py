@@ -90,8 +90,8 @@ def test_rows_of_a_group_stay_on_one_side(deberta, base, rows, tmp_path, words):
         (
             ("--fold", "1/4", "--group-field", "whom"),
             (
-                "expected a field named whom in this row or another, got text, label, who; name one that is there "
-                "with --group-field"
+                "expected a field named whom in this row or another, got text, label, who; name one that the file "
+                "has with --group-field"
             ),
         ),
     ],
@@ -127,7 +127,7 @@ def test_folds_of_another_run_are_not_joined(deberta, base, rows, tmp_path):
         for line in (out / f"fold-{number}-of-2/eval_predictions.jsonl").read_text().splitlines()
     ]
     assert (
-        done.returncode == 1 and "expected folds of the same files, got two that answer train.jsonl:" in done.stderr
+        done.returncode == 1 and "expected folds of the same files, got two with answers to train.jsonl:" in done.stderr
     ) == (len(set(both)) < len(both)), done.stderr
 
 

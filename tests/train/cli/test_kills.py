@@ -213,7 +213,7 @@ def test_kills_at_any_calls_change_no_bit(deberta, deberta_at, words_of, tmp_pat
 def test_the_run_that_stops_early_keeps_its_best_in_the_middle(deberta, words_of, tmp_path):
     """Of those that are killed; the best checkpoint is not one of the last two."""
     done = deberta(*words_of("finetune"), "-o", tmp_path / "out")
-    assert done.returncode == 0 and "ended early" in done.stderr, done.stderr
+    assert done.returncode == 0 and "stopped early" in done.stderr, done.stderr
     results = json.loads((tmp_path / "out/all_results.json").read_text())
     best, last = results["best_step"], results["steps"]
     assert 1 < best < last - 1 and last < 45
@@ -234,7 +234,7 @@ def test_the_log_has_each_step_once_after_two_resumes(deberta, deberta_at, words
         assert deberta_at(call, signal.SIGKILL, *words, "-o", out).returncode == -signal.SIGKILL
         assert log_of(out)[-1]["step"] > int((out / "LATEST").read_text()[-7:]), "these lines are to be written again"
     done = deberta(*words, "-o", out)
-    assert done.returncode == 0 and "going on from" in done.stderr, done.stderr
+    assert done.returncode == 0 and "continuing from" in done.stderr, done.stderr
     log = log_of(out)
     steps, evaluated = ([line["step"] for line in log if ("loss" in line) == is_step] for is_step in (True, False))
     assert steps == list(range(1, len(steps) + 1)) and len(steps) >= 8

@@ -171,23 +171,23 @@ def test_several_scores_of_every_row_are_answered_out_of_their_fold(deberta, bas
             "multi-label",
             TWO,
             (
-                "--label-field: expected one name for the task multi-label, got 2; several are those of the scores "
-                "of regression"
+                "--label-field: expected one name for the task multi-label, got 2; only regression (one for each "
+                "score) and classification (one for the share of each class) take several"
             ),
         ),
         ("classification", TWO, "rows.csv:2: style: expected a share of 0 or more, got -1"),
         (
             "regression",
             ("--label-field", "style,std", "--fold", "1/2"),
-            "--label-field: expected names that are none of a figure over the folds, got std",
+            "--label-field: expected names that differ from those of the figures over the folds, got std",
         ),
         ("regression", ("--label-field", "style,style_std", "--fold", "1/2"), "got style_std"),
         (
             "ner",
             ("--weight-field", "w"),
             (
-                "--weight-field: expected a task whose rows have a class, classes or scores, got ner, of which a row "
-                "is no sample of its own"
+                "--weight-field: expected a task whose rows have a class, classes or scores, got ner, whose rows "
+                "are not single samples"
             ),
         ),
         ("race", ("--weight-field", "w"), "--weight-field: expected a task whose rows"),
@@ -215,8 +215,8 @@ def test_a_row_without_one_of_its_scores_is_named_or_left_out(deberta, base, tmp
     assert (
         done.returncode == 1
         and (
-            "rows.csv:18: style: expected a number beside grammar, got none; --on-bad-row report trains on the other "
-            "rows"
+            "rows.csv:18: style: expected a number, since grammar has one, got none; --on-bad-row report trains on "
+            "the other rows"
         )
         in done.stderr
     ), done.stderr

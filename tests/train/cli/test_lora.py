@@ -44,7 +44,8 @@ def is_target(name):
 def test_the_result_is_a_model_and_its_adapter(finetune, deberta, dropping_base, tmp_path):
     done = finetune(tmp_path / "out", "--max-steps", "6", *LORA)
     assert (
-        done.returncode == 0 and "parameters are trained: what is added to 4 matrices, and the head" in done.stderr
+        done.returncode == 0
+        and "parameters are trained: those that LoRA adds to 4 matrices, and the head" in done.stderr
     ), done.stderr
     before, after = tensors_of(dropping_base), tensors_of(tmp_path / "out")
     for name in set(before) & set(after):

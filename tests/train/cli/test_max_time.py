@@ -75,9 +75,10 @@ def test_a_run_in_pieces_of_a_step_leaves_the_bits_of_one_without_a_break(debert
         assert done.returncode == 0, done.stderr
         assert (
             f"{step} of {steps} steps" in done.stderr
-            and ("the time of --max-time is over" not in done.stderr) == is_last
+            and ("the time limit (--max-time) was reached" not in done.stderr) == is_last
         ), done.stderr
-        assert ("the same command goes on from the last checkpoint there" not in done.stderr) == is_last, done.stderr
+        goes_on = "run the same command again to continue from the last checkpoint in that folder" in done.stderr
+        assert goes_on != is_last, done.stderr
         assert (out / "LATEST").read_text().strip() == f"checkpoint-{step:06}"
         results = json.loads((out / "all_results.json").read_text())
         assert results["steps"] == step and results.get("out_of_time", False) != is_last

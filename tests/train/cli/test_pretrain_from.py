@@ -62,7 +62,7 @@ def test_a_model_without_positions_is_trained_through_the_plain_head(deberta, pl
         result["eval_perplexity"], rel=1e-5
     ), scored.stdout + scored.stderr
     again = deberta(*words)
-    assert "going on from" in again.stderr and PLAIN not in again.stderr, (
+    assert "continuing from" in again.stderr and PLAIN not in again.stderr, (
         "what a run begins with is told at its beginning"
     )
     dry = deberta(*words[:-3], "--dry-run", corpus)
@@ -95,9 +95,9 @@ def test_a_generator_alone_is_a_language_model(deberta, plain, corpus, tmp_path)
     (folder / "tokenizer_config.json").write_text("{}")
     write_bin(folder / "pytorch_model.generator.bin", read_safetensors(plain / "model.safetensors"))
     done = deberta("pretrain", "-m", folder, *NEVER, "-o", tmp_path / "out", corpus)
-    assert (
-        done.returncode == 0 and f"{folder} has a generator alone, which is the model to begin with" in done.stderr
-    ), done.stderr
+    assert done.returncode == 0 and f"{folder} has only a generator, which is the model to begin with" in done.stderr, (
+        done.stderr
+    )
     assert_same_tensors(tensors_of(tmp_path / "out"), tensors_of(plain))
     assert "pytorch_model.generator.bin" not in left_by(tmp_path / "out")
     done = deberta("pretrain", "-m", folder, "--objective", "rtd", "--max-steps", "1", "-o", tmp_path / "pair", corpus)
@@ -120,7 +120,7 @@ def test_what_is_dropped_of_a_pair_is_told(deberta, plain, corpus, rows, tmp_pat
     assert (
         done.returncode == 0
         and dropped in done.stderr
-        and f"{folder} has no head of a language model: a new one is trained" in done.stderr
+        and f"{folder} has no language-model head: a new one with random weights is trained" in done.stderr
     ), done.stderr
     made = {
         name: array for name, array in tensors_of(tmp_path / "out").items() if not name.startswith("lm_predictions")
@@ -146,7 +146,7 @@ def test_what_is_dropped_of_a_pair_is_told(deberta, plain, corpus, rows, tmp_pat
     again = deberta(*words)
     assert (
         again.returncode == 0
-        and "going on from" in again.stderr
+        and "continuing from" in again.stderr
         and dropped not in again.stderr
         and "new, with random weights" not in again.stderr
     ), again.stderr
@@ -159,6 +159,6 @@ def test_a_model_of_classes_gets_a_new_head(deberta, corpus, tmp_path):
     assert (
         done.returncode == 0
         and "discriminator" not in done.stderr
-        and f"{base} has no head of a language model: a new one is trained" in done.stderr
+        and f"{base} has no language-model head: a new one with random weights is trained" in done.stderr
     ), done.stderr
     assert len(tensors_of(tmp_path / "out")["lm_predictions.lm_head.bias"]) == TOKENS

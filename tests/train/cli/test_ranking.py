@@ -184,7 +184,7 @@ def test_what_is_left_out_is_told(deberta, base, tmp_path):
     done = finetune(deberta, base, file, tmp_path / "out", "--max-steps", "1")
     assert (
         done.returncode == 0
-        and "; 1 without a label are left out; 1 queries teach no order and are left out" in done.stderr
+        and "; 1 without a label are left out; 1 queries with equally relevant documents are left out" in done.stderr
     ), done.stderr
     dry = finetune(deberta, base, file, tmp_path / "dry", "--max-steps", "1", "--dry-run")
     assert "queries that teach no order\t1\n" in dry.stdout
@@ -234,12 +234,12 @@ def test_the_held_out_queries_choose_the_model_by_their_ndcg(deberta, base, long
         (("--max-documents", "1"), 2, "--max-documents: expected 2 or more, or 0 for all, got 1"),
         (("--truncate", "window"), 2, "--truncate: expected auto or right, as documents have no windows,"),
         (("--label-smoothing-factor", "0.1"), 2, "expected 0, as this loss is no cross-entropy"),
-        (("--adversarial", "sift"), 2, "--adversarial: expected another task than ranking"),
+        (("--adversarial", "sift"), 2, "--adversarial: expected a task other than ranking"),
         (
             ("--teacher", "BASE"),
             2,
             (
-                "--teacher: expected another task than ranking; write a teacher's scores into the file and learn "
+                "--teacher: expected a task other than ranking; write a teacher's scores into the file and learn "
                 "them with --ranking-loss margin-mse"
             ),
         ),

@@ -79,7 +79,7 @@ def published(tmp_path_factory):
 
 def test_a_pair_from_text_answers(train, deberta, corpus, tmp_path):
     done = train(tmp_path / "out", PAIRS[0], "--max-steps", "60")
-    assert f"the models generator (for fill) and discriminator (for detect) are in {tmp_path / 'out'}" in done.stderr
+    assert f"the generator (for fill) and the discriminator (for detect) are in {tmp_path / 'out'}" in done.stderr
     log = training_lines(tmp_path / "out")
     assert log[-1]["generator_loss"] < log[0]["generator_loss"] - 0.5
     assert log[-1]["discriminator_loss"] < log[0]["discriminator_loss"]
@@ -499,7 +499,7 @@ def test_wrong_options_are_refused(pretrain, tmp_path):
         "--generator-warmup",
         "4",
         "--generator-warmup",
-        "expected fewer steps of the generator alone than the run has, 4, got 4",
+        "expected fewer steps that train only the generator than the run has, 4, got 4",
     )
     refused(
         *rtd,

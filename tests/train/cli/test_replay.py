@@ -174,7 +174,7 @@ def test_labels_of_another_form_are_refused(deberta, tmp_path):
     refused(
         "span",
         {"first": numpy.array([0, 3], numpy.int32), "last": numpy.array([0, 3], numpy.int32)},
-        "0.first: expected places of tokens in their sequence, got 3",
+        "0.first: expected positions of tokens in their sequence, got 3",
     )
     refused("span", {"first": numpy.array([0, 1], numpy.int32), "last": numpy.array([0, 2], numpy.int32)}, "head")
     refused(

@@ -138,7 +138,7 @@ def test_report_makes_them_anew(deberta, out):
 def test_a_card_that_a_person_changed_stays(deberta, pretrain, tokenizer, corpus, out):
     (out / "README.md").write_text("mine")
     done = deberta("report", out)
-    assert done.returncode == 0 and "README.md: is not as it was made here, and stays as it is" in done.stderr
+    assert done.returncode == 0 and "README.md: this file was edited, and is kept as it is" in done.stderr
     again = deberta(
         "pretrain",
         "--tokenizer-name",

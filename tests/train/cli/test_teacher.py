@@ -134,7 +134,7 @@ def test_a_teacher_of_other_pieces_is_refused(deberta, base, rows, tmp_path):
     done = finetune(deberta, base, rows, tmp_path / "out", "--teacher", teacher, "--max-steps", "1")
     assert (
         done.returncode == 1
-        and "as beside the weights in" in done.stderr
+        and "as in the tokenizer beside the weights in" in done.stderr
         and "let such a teacher label texts" in done.stderr
     ), done.stderr
 
@@ -244,7 +244,7 @@ def test_a_teacher_is_neither_dropped_nor_added_on_the_way(deberta, deberta_at, 
     words = ("--batch-size", "8", "--save-steps", "1", "--max-steps", "4")
     for name, first, then, message in (
         ("dropped", ("--teacher", teacher), (), "teacher: expected what the run began with"),
-        ("added", (), ("--teacher", teacher), "teacher: expected none, as the run began without"),
+        ("added", (), ("--teacher", teacher), "teacher: expected none, since the run began without one"),
     ):
         out = tmp_path / name
         assert (

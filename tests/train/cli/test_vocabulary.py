@@ -65,10 +65,11 @@ def test_other_pieces_are_refused_with_the_remedy(go_on, other, model, tmp_path)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     message = done.stderr.strip().splitlines()[-1]
     assert (
-        message.startswith(f"{other}: piece 4: expected ") and f" as beside the weights in {model}, got " in message
+        message.startswith(f"{other}: piece 4: expected ")
+        and f" as in the tokenizer beside the weights in {model}, got " in message
     ), message
     assert message.endswith(
-        "; take the tokenizer that lies there or begin with new tables of words: --new-embeddings"
+        "; use the tokenizer beside the weights or begin with new word embeddings: --new-embeddings"
     ), message
 
 
@@ -83,7 +84,7 @@ def test_new_embeddings_keep_the_layers_and_the_rows_that_both_have(go_on, deber
     words = ["--tokenizer-name", other, "--new-embeddings", "--save-steps", "2"]
     done = go_on("out", *words)
     assert done.returncode == 0, done.stderr
-    assert "new tables of words for the " in done.stderr and f"are those of {model}" in done.stderr, done.stderr
+    assert "new word embeddings for the " in done.stderr and f"rows are copied from {model}" in done.stderr, done.stderr
     config, tensors = config_of(tmp_path / "out"), read_safetensors(tmp_path / "out/model.safetensors")
     assert config["vocab_size"] == len(tensors[TABLE]) == len(tensors[BIAS]) < config_of(model)["vocab_size"]
     before = read_safetensors(model / "model.safetensors")
@@ -92,7 +93,7 @@ def test_new_embeddings_keep_the_layers_and_the_rows_that_both_have(go_on, deber
     assert deberta("fill", "-m", tmp_path / "out", "the cat [MASK]").returncode == 0
     whole = break_off(tmp_path / "out")
     done = go_on("out", *words)
-    assert done.returncode == 0 and "going on from" in done.stderr, done.stderr
+    assert done.returncode == 0 and "continuing from" in done.stderr, done.stderr
     assert_same(tmp_path / "out", whole)
 
 
@@ -127,7 +128,7 @@ def test_a_pair_gets_new_tables_too(pretrain, deberta, corpus, other, tmp_path):
     )
     done = deberta(*words, "--new-embeddings")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("new tables of words for the ") == 2, done.stderr
+    assert done.stderr.count("new word embeddings for the ") == 2, done.stderr
     for name in ("generator", "discriminator"):
         folder = tmp_path / "out" / name
         assert config_of(folder)["vocab_size"] == len(read_safetensors(folder / "model.safetensors")[TABLE])
@@ -194,7 +195,7 @@ def test_a_dry_run_shows_what_becomes_of_the_vocabulary(go_on, other, tmp_path):
     done = go_on("out", "--tokenizer-name", other, "--new-embeddings", "--add-tokens", r"\n,<bird>", "--dry-run")
     assert done.returncode == 0, done.stderr
     notes = [line.split("\t", 1)[1] for line in done.stdout.splitlines() if line.startswith("note\t")]
-    assert len(notes) == 3 and notes[0].startswith("new tables of words for the "), notes
+    assert len(notes) == 3 and notes[0].startswith("new word embeddings for the "), notes
     assert r'token "\n": 601, added with ' in notes[1] and 'token "<bird>": 602, added with ' in notes[2], notes
     assert not (tmp_path / "out").exists()
 
@@ -208,7 +209,7 @@ def test_a_line_break_is_learned_and_left_in_the_folder(go_on, deberta, corpus, 
     assert rf'token "\n": {size}, added with a new row' in done.stderr, done.stderr
     assert (
         f'token "<bird>": {size + 1}, added with the mean of the rows of ' in done.stderr
-        and ", which the tokenizer has already" in done.stderr
+        and ", which the tokenizer already has" in done.stderr
     ), done.stderr
     assert (
         config_of(tmp_path / "out")["vocab_size"]

@@ -114,7 +114,7 @@ TEST_F(TaskSamplesTest, SeveralScoresAreInTheOrderOfTheirFields) {
   EXPECT_EQ(samples.samples[1].values, (std::vector<float>{.5f, -3}));
   EXPECT_EQ(samples.unlabelled, 1u) << "without any score";
   EXPECT_ERROR(read("regression", "train.csv", "text,grammar,style\na,1,\n", reading), kInput,
-               "train.csv:2: style: expected a number beside grammar, got none");
+               "train.csv:2: style: expected a number, since grammar has one, got none");
 }
 
 TEST_F(TaskSamplesTest, SharesOfClassesStandInTheOrderOfTheClasses) {

@@ -41,8 +41,8 @@ TEST(Recipe, IsThatOfTheTaskTheSizeAndTheKind) {
 
 TEST(Recipe, ThatIsNotPublishedIsRefusedWithTheSizesThatAre) {
   EXPECT_ERROR(find_recipe(*look_up_task("alphanli"), "base", false), kUsage,
-               "expected a size that alphanli has, v3-large, got base");
-  EXPECT_ERROR(find_recipe(*look_up_task("nli"), "base", true), kUsage, "nothing is published for nli");
+               "expected a size with a published recipe for alphanli (v3-large), got base");
+  EXPECT_ERROR(find_recipe(*look_up_task("nli"), "base", true), kUsage, "with a published recipe for nli (none)");
 }
 
 }  // namespace

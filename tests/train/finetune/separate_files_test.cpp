@@ -21,10 +21,10 @@ TEST(SeparateFiles, ATrainingFileAndItsCopyAreRefusedAndOthersAreNot) {
   check_separate({train}, {});
   check_separate({train}, {dev});
   EXPECT_ERROR(check_separate({train}, {dev, train}), kUsage,
-               "expected a file that is not trained on, got " + train + ";");
-  EXPECT_ERROR(check_separate({dev, train}, {copy}), kUsage, "got " + copy + ", whose bytes are those of " + train);
+               "expected a file that is not a training file, got " + train + ";");
+  EXPECT_ERROR(check_separate({dev, train}, {copy}), kUsage, "got " + copy + ", which has the same bytes as " + train);
   std::filesystem::create_symlink(train, folder.path("link.tsv"));
-  EXPECT_ERROR(check_separate({folder.path("link.tsv")}, {train}), kUsage, "whose bytes are those of");
+  EXPECT_ERROR(check_separate({folder.path("link.tsv")}, {train}), kUsage, "which has the same bytes as");
   write_text(train, "");
   write_text(dev, "");
   check_separate({train}, {dev});  // files without rows are refused by those that read them

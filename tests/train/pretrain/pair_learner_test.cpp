@@ -225,9 +225,10 @@ TEST_F(PairLearnerTest, NewModelsHaveNumbersOfTheirOwn) {
 TEST_F(PairLearnerTest, TablesThatAreToBeSharedHaveToBeTheSameInTheFiles) {
   go_on_from_files();
   settings_.pair.options = {.sharing = TableSharing::kSame, .is_joint = true};
-  EXPECT_ERROR(first(), kUsage,
-               "word_embeddings: expected the same numbers in the files of both models, which are to share them, got "
-               "others; give the generator of the same run, or share by differences");
+  EXPECT_ERROR(
+      first(), kUsage,
+      "word_embeddings: expected the same numbers in the files of both models, which are to share this table, got "
+      "different ones; give the generator of the same run, or share by differences");
 }
 
 TEST_F(PairLearnerTest, NewRowsOfSharedTablesAreTheSame) {
@@ -254,7 +255,7 @@ TEST_F(PairLearnerTest, NewRowsOfSharedTablesAreTheSame) {
 
 TEST_F(PairLearnerTest, TheGeneratorIsNotAloneForTheWholeRun) {
   settings_.pair.steps_of_generator_alone = 8;
-  EXPECT_ERROR(make(), kUsage, "expected fewer steps of the generator alone than the run has, 8, got 8");
+  EXPECT_ERROR(make(), kUsage, "expected fewer steps that train only the generator than the run has, 8, got 8");
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ TEST(PredictionTables, OfTagsAndScoresHaveNoConfusion) {
   const std::string scored = prediction_tables({PredictionKind::kScore, {score(1, 3.5)}});
   EXPECT_NE(scored.find("<td>2.5</td><td>1</td><td>3.5</td>"), std::string::npos);
   for (const std::string& html : {tagged, scored}) EXPECT_EQ(html.find("Confusion"), std::string::npos);
-  EXPECT_NE(prediction_tables({PredictionKind::kScore, {score(1, 1)}}).find("No row is answered wrongly"),
+  EXPECT_NE(prediction_tables({PredictionKind::kScore, {score(1, 1)}}).find("No row has a wrong answer"),
             std::string::npos);
 }
 

@@ -41,7 +41,7 @@ TEST(Reports, LeaveTheFilesOfARunThatWritesToThem) {
   const WrittenReports written = rebuild_reports(run.path());
   EXPECT_EQ(written.files, (std::vector<std::string>{"run.html"}));
   ASSERT_EQ(written.notes.size(), 1u);
-  EXPECT_NE(written.notes[0].find("a run is writing to it"), std::string::npos);
+  EXPECT_NE(written.notes[0].find("a run is writing to this folder"), std::string::npos);
 }
 
 TEST(Reports, NeverReplaceACardThatAPersonChanged) {
@@ -56,7 +56,7 @@ TEST(Reports, NeverReplaceACardThatAPersonChanged) {
   const WrittenReports written = rebuild_reports(run.path());
   EXPECT_EQ(run.text(kCardName), changed);
   ASSERT_EQ(written.notes.size(), 1u);
-  EXPECT_EQ(written.notes[0], run.path(kCardName) + ": is not as it was made here, and stays as it is");
+  EXPECT_EQ(written.notes[0], run.path(kCardName) + ": this file was edited, and is kept as it is");
 }
 
 TEST(Reports, ShowTheAnswersOfTheEvaluation) {

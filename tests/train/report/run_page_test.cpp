@@ -37,7 +37,7 @@ TEST(RunPages, ShowAWholeRun) {
   EXPECT_TRUE(holds(page, "SHA-256 of corpora and tokenizer"));
   EXPECT_TRUE(
       holds(page, "<td>1970-01-01 00:16:41 UTC</td><td>10</td><td>resumed</td><td>from checkpoint-000010</td>"));
-  EXPECT_FALSE(holds(page, "To know about this run"));
+  EXPECT_FALSE(holds(page, "What to know about this run"));
 }
 
 TEST(RunPages, HaveATableOfTheClassesAndChartTheMetricThatDecidesFirst) {
@@ -69,7 +69,7 @@ TEST(RunPages, SayThatTheTimeWasOver) {
   record.state->total_steps = 30;
   record.events.push_back({.step = 20, .kind = event::kOutOfTime, .text = "the model is that of step 20"});
   EXPECT_TRUE(holds(page_of(record), "out of time, 20 of 30 steps"));
-  EXPECT_FALSE(holds(page_of(record), "To know about this run"));
+  EXPECT_FALSE(holds(page_of(record), "What to know about this run"));
   record.events.push_back({.step = 20, .kind = event::kResumed});
   EXPECT_TRUE(holds(page_of(record), "not finished, 20 of 30 steps"));
 }

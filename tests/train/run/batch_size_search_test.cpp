@@ -61,7 +61,7 @@ TEST(BatchSizeSearch, PartsAreDivisorsAndAtLeastAsManyAsAreAskedFor) {
 
 TEST(BatchSizeSearch, ASampleThatIsTooMuchIsAnError) {
   Machine machine{.crash = 50};
-  EXPECT_ERROR(machine.find(1, 1000), kOutOfMemory, "expected room for a step in 32 parts, got too little");
+  EXPECT_ERROR(machine.find(1, 1000), kOutOfMemory, "expected enough memory for a step in 32 parts, got too little");
 }
 
 TEST(BatchSizeSearch, KnowsWhenMemoryRanOut) {

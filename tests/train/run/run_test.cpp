@@ -353,7 +353,7 @@ TEST_F(RunTest, MemoryThatLibTorchDoesNotGetIsAnErrorOfOurs) {
     };
   };
   plan_.before_step = fail_with("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes");
-  EXPECT_ERROR(go(), kOutOfMemory, "training: out of memory: a step needs more than there is");
+  EXPECT_ERROR(go(), kOutOfMemory, "training: out of memory: a step needs more memory than there is");
   EXPECT_TRUE(has(checkpoint_name(2)));
   plan_.before_step = fail_with("sizes differ");
   EXPECT_THROW(go(), std::runtime_error);

@@ -82,8 +82,7 @@ TEST(CheckpointFolder, IsPassedOverWhenOneOfItsFilesIsDamaged) {
       ASSERT_TRUE(checkpoint);
       EXPECT_EQ(checkpoint->state.step, 1) << file << ' ' << how;
       EXPECT_TRUE(checkpoint->is_degraded);
-      EXPECT_NE(warnings.text.find("a damaged checkpoint is passed over: " + newest), std::string::npos)
-          << warnings.text;
+      EXPECT_NE(warnings.text.find("skipped a damaged checkpoint: " + newest), std::string::npos) << warnings.text;
       ++damaged;
     };
     for (const size_t at : {size_t{0}, text.size() / 2, text.size() - 1}) {
@@ -111,7 +110,7 @@ TEST(CheckpointFolder, IsDegradedWhenTheLatestIsGone) {
   fs::remove_all(save(output.path(), 2));
   Warnings warnings;
   EXPECT_TRUE(find_checkpoint(output.path())->is_degraded);
-  EXPECT_NE(warnings.text.find("LATEST: the checkpoint that it names is gone"), std::string::npos) << warnings.text;
+  EXPECT_NE(warnings.text.find("LATEST: the checkpoint that it names is missing"), std::string::npos) << warnings.text;
   for (const char* text : {"", "checkpoint-x\n", "\n\n"}) {
     write_text(output.path("LATEST"), text);
     EXPECT_FALSE(find_checkpoint(output.path())->is_degraded);

@@ -103,7 +103,7 @@ class OtherPiecesTest : public VocabularyTest {
 TEST_F(OtherPiecesTest, AreRefusedBesideTrainedWeights) {
   start_.tokenizer_folder = folder_.path("other");
   EXPECT_ERROR(make(), kTokenId, "piece 4: expected ");
-  EXPECT_ERROR(make(), kTokenId, "as beside the weights in " + folder_.path());
+  EXPECT_ERROR(make(), kTokenId, "as in the tokenizer beside the weights in " + folder_.path());
 }
 
 TEST_F(OtherPiecesTest, AreThoseWithOtherRoles) {
@@ -113,7 +113,7 @@ TEST_F(OtherPiecesTest, AreThoseWithOtherRoles) {
   start_.tokenizer_folder = folder_.path("other");
   EXPECT_NO_THROW(make());
   test::write_text(folder_.path("other/tokenizer_config.json"), R"({"cls_token": "[SEP]"})");
-  EXPECT_ERROR(make(), kTokenId, "[CLS]: expected id 1 as beside the weights in ");
+  EXPECT_ERROR(make(), kTokenId, "[CLS]: expected id 1 as in the tokenizer beside the weights in ");
 }
 
 TEST_F(OtherPiecesTest, WithoutATokenizerBesideTheWeightsAreTakenAndSaid) {
@@ -121,7 +121,7 @@ TEST_F(OtherPiecesTest, WithoutATokenizerBesideTheWeightsAreTakenAndSaid) {
   std::filesystem::rename(folder_.path("spm.model"), folder_.path("other/spm.model"));
   start_.tokenizer_folder = folder_.path("other");
   EXPECT_NO_THROW(make());
-  EXPECT_NE(notes_.find("where no tokenizer can be read"), std::string::npos) << notes_;
+  EXPECT_NE(notes_.find("since no tokenizer can be read there"), std::string::npos) << notes_;
 }
 
 TEST_F(OtherPiecesTest, TakeTheRowsOfPiecesThatBothHave) {
@@ -147,7 +147,7 @@ TEST_F(OtherPiecesTest, TakeTheRowsOfPiecesThatBothHave) {
     copied += source.has_value();
   }
   EXPECT_EQ(copied, other.size() - 2);
-  EXPECT_NE(notes_.find("the rows of " + std::to_string(copied) + " are those of"), std::string::npos) << notes_;
+  EXPECT_NE(notes_.find(": " + std::to_string(copied) + " rows are copied from "), std::string::npos) << notes_;
   EXPECT_TRUE(model.encoder.layers[1].feed_forward.output.weight_OI.equal(
       old_->encoder.layers[1].feed_forward.output.weight_OI));
   EXPECT_TRUE(model.head.dense.weight_OI.equal(old_->head.dense.weight_OI));
