@@ -24,10 +24,10 @@ struct OptionRow {
   // placeholder for other values
   std::string_view range;
   std::string_view verbs;                // separated by spaces; "*": every verb
-  std::string_view section;              // heading in the help
   std::string_view help;                 // as help_text() completes it
   const Parameter* parameter = nullptr;  // that it is; null: it belongs to the program alone
   std::string_view more = {};            // behind the text of the parameter
+  std::string_view section = {};         // heading in the help; set by the table, from the file that the row is in
 };
 std::span<const OptionRow> option_table();
 constexpr std::string_view kOutputSection = "Output";  // where a FILE or a DIR is written, and not read

@@ -18,7 +18,7 @@ constexpr Section kSections[] = {
     {"Model", option_rows::model_rows},       {"Server", option_rows::server_rows},
     {"Limits", option_rows::limits_rows},     {"Input", option_rows::input_rows},
     {"Training", option_rows::training_rows}, {"Replaced tokens", option_rows::replaced_tokens_rows},
-    {"Answer", option_rows::answer_rows},     {"Output", option_rows::output_rows},
+    {"Answer", option_rows::answer_rows},     {kOutputSection, option_rows::output_rows},
     {"Compute", option_rows::compute_rows},   {"General", option_rows::general_rows},
 };
 
@@ -82,7 +82,12 @@ std::span<const ScriptRow> script_table() {
 std::span<const OptionRow> option_table() {
   static const std::vector<OptionRow> all = [] {
     std::vector<OptionRow> rows;
-    for (const Section& section : kSections) rows.insert(rows.end(), section.rows().begin(), section.rows().end());
+    for (const Section& section : kSections) {
+      for (OptionRow row : section.rows()) {
+        row.section = section.name;
+        rows.push_back(row);
+      }
+    }
     return rows;
   }();
   return all;

@@ -33,6 +33,15 @@ TEST(OptionTable, EveryRowHasHelpAndADefaultThatItsOwnCheckAccepts) {
   }
 }
 
+TEST(OptionTable, EveryRowStandsUnderTheHeadingOfItsFile) {
+  std::vector<std::string_view> headings;
+  for (const OptionRow& row : option_table())
+    if (headings.empty() || headings.back() != row.section) headings.push_back(row.section);
+  EXPECT_TRUE(std::ranges::equal(headings, option_sections()));
+  EXPECT_EQ(find_option("serve", "port")->section, "Server");
+  EXPECT_EQ(find_option("classify", "output")->section, kOutputSection);
+}
+
 // A parameter of a task has no second row in the option table, where its range or its text could differ.
 TEST(OptionTable, AParameterOfATaskIsDescribedByItsRow) {
   for (const OptionRow& row : option_table()) {

@@ -1,5 +1,5 @@
-// What the rows of all sections share: groups of verbs, parameters of tasks as options, and the checks that the verbs
-// and the section of a row exist.
+// What the rows of all sections share: groups of verbs, parameters of tasks as options, and the check that the verbs
+// of a row exist.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -59,10 +59,8 @@ constexpr OptionType option_type(ParameterType type) {
 }
 
 // A parameter of tasks as an option with its own name; help shows `more` behind the row's text.
-consteval OptionRow of(const Parameter& row, std::string_view name, char short_name, std::string_view section,
-                       std::string_view more = {}) {
-  return {name, short_name, option_type(row.type), row.default_value, row.range, row.tasks, section, row.text,
-          &row, more};
+consteval OptionRow of(const Parameter& row, std::string_view name, char short_name, std::string_view more = {}) {
+  return {name, short_name, option_type(row.type), row.default_value, row.range, row.tasks, row.text, &row, more};
 }
 
 // The same, with one text per option, as a text may have a comma.
@@ -72,9 +70,9 @@ consteval OptionRow several(OptionRow row) {
 }
 
 // A parameter as an option of `eval`, with its own default and meaning there.
-consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::string_view section,
-                            std::string_view default_value, std::string_view help) {
-  return {name, 0, option_type(row.type), default_value, row.range, "eval", section, help};
+consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::string_view default_value,
+                            std::string_view help) {
+  return {name, 0, option_type(row.type), default_value, row.range, "eval", help};
 }
 
 // Whether each of the words, separated by spaces, is a verb.
@@ -87,13 +85,12 @@ constexpr bool are_verbs(std::string_view words) {
   return true;
 }
 
-// Whether all rows are under that heading and name known verbs.
-constexpr bool are_rows(std::span<const OptionRow> rows, std::string_view section) {
-  return std::ranges::all_of(rows,
-                             [&](const OptionRow& row) { return row.section == section && are_verbs(row.verbs); });
+// Whether all rows name known verbs.
+constexpr bool are_rows(std::span<const OptionRow> rows) {
+  return std::ranges::all_of(rows, [](const OptionRow& row) { return are_verbs(row.verbs); });
 }
 
-// The rows of each heading, a file each in this folder.
+// The rows of each section, a file each in this folder; the table (options_table.cpp) sets their headings.
 std::span<const OptionRow> model_rows();
 std::span<const OptionRow> server_rows();
 std::span<const OptionRow> limits_rows();
