@@ -124,6 +124,36 @@ def dropping_base(tmp_path_factory):
     return make_model(tmp_path_factory.mktemp("dropping"), "lm")
 
 
+@pytest.fixture(scope="session")
+def plain_base(tmp_path_factory):
+    """A model to fine-tune, without dropout."""
+    return make_model(
+        tmp_path_factory.mktemp("plain"),
+        "lm",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.2,
+    )
+
+
+def rows_of(count, labels="abc"):
+    """Rows of different texts, with the labels in turn."""
+    return [{"text": f"a {WORDS[n % 16]} {n} .", "label": labels[n % len(labels)]} for n in range(count)]
+
+
+@pytest.fixture
+def finetune_texts(deberta, plain_base, tmp_path):
+    """finetune_texts(words..., text=the rows) -> the finished process; without a text, on those of the call before"""
+
+    def run(*words, text=None, task="classification", out="out"):
+        file = tmp_path / "train.jsonl"
+        if text is not None:
+            file.write_text(text)
+        return deberta("finetune", "--task", task, "-m", plain_base, "--train-file", file, "-o", tmp_path / out, *words)
+
+    return run
+
+
 @pytest.fixture
 def rows(tmp_path):
     """A file of 40 texts of two classes."""
