@@ -4,9 +4,10 @@ three minutes.
 
 Without COMMIT: since the last commit that passed the gate here, else since the branch left origin's main, else since
 six hours before the last commit (draw.py). Files that are not committed count. First the checks of tools/checks.py that
-such files can fail, then test files by the number of steps between them and a changed file (reach.py), among equals
-those that took the least time when they last ran here. Compiling counts; what there is no time for, and what only
-`./test all` runs, is listed. The last line is `N passed, N failed`.
+such files can fail, the syntax of fuzz targets and examples that include them among these; then test files by the
+number of steps between them and a changed file (reach.py), among equals those that took the least time when they last
+ran here. Compiling counts; what there is no time for, and what only `./test all` runs, is listed. The last line is
+`N passed, N failed`.
 
 changed.py [COMMIT] [--minutes M] [--list]: --list only shows the files, checks and tests, in their order."""
 
@@ -64,6 +65,12 @@ def units_of(distances: dict[str, int]) -> list[Unit]:
     return sorted(found, key=lambda unit: (unit.seconds > LONGEST_SECONDS, unit.steps, unit.seconds, unit.file))
 
 
+def checks_of(changed: list[str], includers: list[str]) -> list[tuple[checks.Check, list[str]]]:
+    """The checks that can fail, each with the files for which it is run."""
+    found = [(check, checks.chosen(check, includers if check.is_by_includes else changed)) for check in checks.CHECKS]
+    return [(check, files) for check, files in found if files]
+
+
 def fitting(units: list[Unit], seconds: float) -> list[Unit]:
     """As many as there is time for, by what they took before: a unit that is too long for what is left lets shorter
     ones pass."""
@@ -88,7 +95,8 @@ def build(units: list[Unit], wanted: list[checks.Check], changed: list[str]) -> 
         or any(unit.kind == "pytest" and unit.room not in WITHOUT_PROGRAM for unit in units)
     ):
         targets |= {"deberta", "deberta-train"} if has_training else {"deberta"}
-    if "clang-format-14" in needs and not run_tests.shell("install_packages test clang-format-14"):
+    packages = " ".join(sorted(need for need in needs if need.startswith("clang-")))
+    if packages and not run_tests.shell(f"install_packages test {packages}"):
         return False
     serve = (
         "install_packages test $SERVE_TEST_PACKAGES && "
@@ -148,8 +156,9 @@ def main() -> int:
     begin = time.time()
     base = base_of(arguments.commit)
     changed = draw.changed_since(ROOT, base)
-    wanted = [(check, files) for check in checks.CHECKS if (files := checks.chosen(check, changed))]
-    units = units_of(reach.of_files(ROOT, changed))
+    tree = reach.tree_of(ROOT, changed)
+    wanted = checks_of(changed, tree.includers(changed))
+    units = units_of(tree.distances(changed))
     print(
         f"test: {len(changed)} files changed since {base[:12]}; {len(wanted)} checks and {len(units)} test files "
         "can fail",

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """check_clang.py BUILD: checks every source that the build compiles with clang 14, with the same warnings as errors;
-generates no code. The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz."""
+generates no code. The tests of a clang build run in tools/long_checks, its sanitized parsers in ./test fuzz.
+
+check_clang.py --late FILE...: the same for sources that no build of the preset dev compiles (fuzz targets, examples),
+as the tests are compiled and without a build: what breaks them is found before the late part of the gate that builds
+them."""
 
 import concurrent.futures
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT = ("-D", "-I", "-isystem", "-std=", "-W", "-m", "-f")
 GCC_ONLY = (
     "-fno-semantic-interposition",
@@ -16,15 +22,14 @@ GCC_ONLY = (
     "-Wno-subobject-linkage",
     "-fira-algorithm=priority",
 )
+FOLDERS = ("tests", "src", "include", ".", "fuzz")  # that late sources include from
 
 
-def check(entry: dict) -> str:
+def check(flags: list[str], file: str, folder: str | pathlib.Path) -> str:
     """What clang says about one source; empty if nothing."""
-    words = shlex.split(entry["command"])
-    flags = [word for word in words[1:] if word.startswith(KEPT) and word not in GCC_ONLY]
     done = subprocess.run(
-        ["clang++-14", "-fsyntax-only", *flags, entry["file"]],
-        cwd=entry["directory"],
+        ["clang++-14", "-fsyntax-only", *flags, file],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -33,11 +38,26 @@ def check(entry: dict) -> str:
     return done.stdout if done.returncode or done.stdout else ""
 
 
-entries = {
-    entry["file"]: entry for entry in json.loads((pathlib.Path(sys.argv[1]) / "compile_commands.json").read_text())
-}.values()
+def compiled(build: str) -> list[tuple[list[str], str, str]]:
+    """The arguments of check() for each source of a build."""
+    sources = {}
+    for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])[1:]
+        flags = [word for word in words if word.startswith(KEPT) and word not in GCC_ONLY]
+        sources[entry["file"]] = (flags, entry["file"], entry["directory"])
+    return list(sources.values())
+
+
+def late(files: list[str]) -> list[tuple[list[str], str, pathlib.Path]]:
+    """Likewise for sources of no build, with the warnings of cmake/warnings.cmake."""
+    warnings = re.findall(r"-W[\w-]+", (ROOT / "cmake/warnings.cmake").read_text().split("$<", 1)[0])
+    flags = ["-std=c++20", "-Werror", *warnings, *(f"-I{folder}" for folder in FOLDERS)]
+    return [(flags, file, ROOT) for file in files]
+
+
+sources = late(sys.argv[2:]) if sys.argv[1] == "--late" else compiled(sys.argv[1])
 with concurrent.futures.ThreadPoolExecutor() as executor:
-    findings = [text for text in executor.map(check, entries) if text]
+    findings = [text for text in executor.map(lambda source: check(*source), sources) if text]
 print("\n".join(findings))
-print(f"clang: {len(entries)} sources, {len(findings)} with findings")
-sys.exit(1 if findings or not entries else 0)
+print(f"clang: {len(sources)} sources, {len(findings)} with findings")
+sys.exit(1 if findings or not sources else 0)

@@ -25,8 +25,9 @@ class Check:
     name: str
     files: str  # regular expression: it is run when one of these has changed
     command: str  # {files}: all of these that are there, or those that have changed
-    needs: str = ""  # "program", "python" (.venv) or "clang-format-14"
+    needs: str = ""  # "program", "training", "python" (.venv) or a Debian package
     fix: str = ""  # puts right what a tool can
+    is_by_includes: bool = False  # it is also run when a file has changed that one of these includes, directly or not
 
 
 CHECKS = [
@@ -58,6 +59,13 @@ CHECKS = [
         "python",
         f"{LINT} --fix; {FORMAT}",
     ),
+    Check(
+        "syntax",
+        r"(fuzz|examples|tests/library/project)/.*\.cpp",  # what no build of the preset dev compiles
+        "python3 tools/check_clang.py --late {files}",
+        "clang-14",
+        is_by_includes=True,
+    ),
     Check("web", r"src/web/.*\.(js|css|html)|tools/check_web\.py", "python3 tools/check_web.py"),
     Check(
         "shell", r"run|test|\.ci/run|tools/long_checks|.*\.sh", "for file in {files}; do bash -n $file || exit; done"
@@ -83,6 +91,12 @@ CHECKS = [
         "python",
     ),
 ]
+
+
+def listed_files() -> list[str]:
+    """The tracked and untracked files of the repository."""
+    words = ["git", "ls-files", "-co", "--exclude-standard"]
+    return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 
 
 def chosen(check: Check, files: list[str]) -> list[str]:
@@ -111,9 +125,7 @@ def main() -> int:
     if wrong := [name for name in names if name not in named]:
         print(f"checks: unknown check {wrong[0]}; expected some of {', '.join(named)}", file=sys.stderr)
         return 2
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.splitlines()
+    listed = listed_files()
     if any("python" in named[name].needs for name in names):
         private_python()
     failed = 0

@@ -54,7 +54,7 @@ class Part:
 
 PARTS = [
     Part("format", "python3 tools/checks.py format"),
-    Part("layers", "python3 tools/checks.py layers comments errors mutations shell web"),
+    Part("layers", "python3 tools/checks.py layers comments errors mutations shell web syntax"),
     Part(
         "build-product",
         "rm -rf build/release && ./run --help >/dev/null && python3 tools/check_product.py build/release/deberta",

@@ -196,6 +196,20 @@ class Tree:
             for row in tomllib.loads(path.read_text()).values()
         ]
 
+    def includers(self, changed: list[str]) -> list[str]:
+        """The changed files, and the files of C++ that include one of them, directly or not."""
+        users = collections.defaultdict(set)
+        for name in self.files:
+            if name.endswith(CODE):
+                for included in self.included(name):
+                    users[included].add(name)
+        found, queue = set(changed), list(changed)
+        while queue:
+            new = users[queue.pop()] - found
+            found |= new
+            queue += new
+        return sorted(found)
+
     def distances(self, changed: list[str]) -> dict[str, int]:
         """{file that depends on one of the changed: the number of steps between them}; the changed files have 0."""
         found = dict.fromkeys(changed, 0)
@@ -216,10 +230,11 @@ class Tree:
         return found
 
 
-def of_files(root: pathlib.Path, changed: list[str]) -> dict[str, int]:
-    """Tree.distances() of files of which some may be gone."""
-    return Tree(root, tuple(name for name in changed if not (root / name).is_file())).distances(changed)
+def tree_of(root: pathlib.Path, changed: list[str]) -> Tree:
+    """With the changed files, of which some may be gone."""
+    return Tree(root, tuple(name for name in changed if not (root / name).is_file()))
 
 
 def of_change(root: pathlib.Path) -> dict[str, int]:
-    return of_files(root, draw.changed_since(root, draw.base(root)))
+    changed = draw.changed_since(root, draw.base(root))
+    return tree_of(root, changed).distances(changed)

@@ -24,6 +24,7 @@ def repository(tmp_path):
         "fuzz.py",
         "gate.py",
         "check_layers.py",
+        "check_clang.py",
         "check_comments.py",
         "check_web.py",
         "mutate",

@@ -29,6 +29,8 @@ FILES = {
     "tests/cli/test_page.py": 'PAGE = (ROOT / "docs/page.md").read_text() + (ROOT / "README.md").read_text()\n',
     "tests/golden/words/a.txt": "",
     "tests/one/words_test.cpp": 'golden("words/a.txt")\nTEST(Words, Are) {}\n',
+    "fuzz/thing.cpp": '#include "one/other.h"\n#include "fuzz.h"\n',
+    "fuzz/fuzz.h": '#include "one/thing.h"\n',
     "docs/page.md": "",
     "README.md": "",
     "docs/unread.md": "",
@@ -129,6 +131,15 @@ def test_what_changed_is_counted_from_the_commit_that_passed_or_from_main(commit
     assert f"since {second[:12]};" in listed()[1][0]
     code, lines = listed("nowhere")
     assert code == 2 and lines == ["test: --changed: expected a commit, got nowhere"]
+
+
+def test_a_fuzz_target_is_checked_where_it_includes_what_changed(commits, write):
+    _git, commit, listed = commits
+    first = commit("first")
+    write("src/one/alone.h", "int other();\n")
+    assert "check: syntax" not in listed(first)[1]
+    write("src/one/thing.h", "int other();\n")
+    assert "check: syntax" in listed(first)[1], "fuzz.h includes it"
 
 
 def test_a_green_gate_is_remembered_where_all_that_it_tested_is_committed(commits, write, repository):
