@@ -214,6 +214,7 @@ void add_documents(Corpus& corpus) {
   for (const std::string_view seed : kPredictionSeeds) {
     for (const char form : {'\0', '\1', '\2'}) corpus.add("predictions", form + std::string(seed));
   }
+  for (const std::string_view seed : kChartSeeds) corpus.add("chart", std::string(seed));
   for (int op = 0; op < 4; ++op) {
     for (int byte = 0; byte < 256; byte += 15)
       corpus.add("ops", static_cast<char>(op) + std::string(40, static_cast<char>(byte)));

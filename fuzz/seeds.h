@@ -265,6 +265,25 @@ inline constexpr std::string_view kSquadSeeds[] = {
     "\"\\u0000\", "
     "\"answers\": [{\"text\": \"\\ud800\", \"answer_start\": 1}]}]}]}]}"};
 
+// Charts of each kind, with numbers at the ends of what doubles hold, and members that are wrong.
+inline constexpr std::string_view kChartSeeds[] = {
+    R"({"kind": "lines", "title": "loss <a>", "x": {"title": "step", "whole": true, "low": 0}, "y": {"spacing": "logarithmic_if_wide"}, "series": [{"name": "a & b", "points": [[0, 1], [1, 2000], [2, null], [3, 1e308]], "note": "2.5"}, {"joined": false, "points": [[1, 1], [1, 1]]}], "divisions": {"name": "resumed", "at": [1.5, -1e300]}, "width": 200})",
+    R"({"kind": "lines", "title": "", "x": {"spacing": "logarithmic", "high": 1e300}, "y": {"spacing": "logarithmic"}, "series": [{"points": [[5e-324, 1e-300], [-1, 0], [1e300, 1e300], [1e-9, 1.0000000000000002]]}]})",
+    R"({"kind": "lines", "series": [{"name": "n", "points": []}, {"points": [[null, null]]}]})",
+    R"({"kind": "bars", "title": "t", "x_title": "ms", "labels": ["one", "a long label that has no room at all in the picture"], "series": [{"name": "a", "values": [-3, 1e15], "targets": [1, null]}, {"values": [null, 0]}], "target": "wanted", "width": 4000})",
+    R"({"kind": "dots", "title": "t", "x": {"low": -1, "high": 1}, "labels": ["a", ""], "series": [{"name": "s", "values": [[0.5, 0.25], [null, 1e300]]}], "notes": ["n", "caf\u00e9"], "notes_title": "notes"})",
+    R"({"kind": "boxes", "labels": ["a", "b"], "series": [{"values": [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]]}, {"name": "z", "values": [[null, 0, 0, 0, 0], [-1e300, -1, 0, 1, 1e300]]}]})",
+    R"({"kind": "heat_map", "x_title": "keys", "y_title": "queries", "value_title": "weight", "columns": ["a", "b"], "rows": ["c", "d"], "values": [[0, 1e-300], [null, -2]], "ramp": "diverging", "most": 3})",
+    R"({"kind": "heat_map", "columns": [], "rows": [], "values": []})",
+    R"({"kind": "heat_map", "columns": ["a"], "rows": ["b"], "values": [[7]], "ramp": "sequential"})",
+    R"({"kind": "diagram", "groups": ["g", "h"], "boxes": [{"text": "a<b", "x": 4000, "y": 0, "width": 1, "height": 4000, "group": 1}, {"text": "alone"}], "arrows": [{"points": [[0, 0], [0, 0], [4000, 4000]]}, {"points": [[1, 1]]}]})",
+    R"({"columns": 2, "charts": [{"kind": "lines", "title": "nan", "series": []}, {"kind": "diagram"}, {"kind": "bars", "labels": [], "series": []}]})",
+    R"({"charts": [], "columns": 17})",
+    R"({"kind": "pie"})",
+    R"({"kind": "bars", "labels": ["a"], "series": [{"values": [1, 2]}]})",
+    R"({"kind": "lines", "series": [{"points": [[0]]}]})",
+    R"([])"};
+
 // Bodies of requests; each is sent to every route with every model.
 inline constexpr std::string_view kRequestSeeds[] = {
     R"({"inputs": "a fine film", "truncate": true, "raw_scores": false})",
