@@ -69,6 +69,16 @@ TEST(OpenApi, AParameterIsDescribedByItsRow) {
   EXPECT_EQ(text("TokenizeRequest", "add_special_tokens"), find_parameter("tokenize", "add_special_tokens")->text);
 }
 
+TEST(OpenApi, BodiesWithTextsSayHowLongOnesAreCut) {
+  const Json all = document();
+  for (const std::string_view body : {"PredictRequest", "EmbedRequest", "EmbedAllRequest", "SimilarityRequest",
+                                      "RerankRequest", "CohereRequest", "OpenAiRequest"}) {
+    const Json& properties = at(all, {"components", "schemas", body, "properties"});
+    for (const std::string_view field : {"truncate", "truncation_direction"})
+      EXPECT_NE(properties.find(field), nullptr) << body << " " << field;
+  }
+}
+
 TEST(OpenApi, EveryRouteIsDescribed) {
   std::set<std::string_view> paths;
   for (const Operation& operation : all_operations()) {

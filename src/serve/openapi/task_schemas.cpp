@@ -45,8 +45,9 @@ Json source_and_sentences() {
 Json cohere_request() {
   const Json documents =
       described(list_of(any_of({string(), named("CohereDocument")}), 1), "texts, or objects with a text");
-  return request({{"query", string()}, {"documents", documents}},
-                 {&kTopN, &kReturnDocuments, &kMaxTokensPerDoc, &kRawScores, &kModel});
+  return request(
+      {{"query", string()}, {"documents", documents}},
+      {&kTopN, &kReturnDocuments, &kMaxTokensPerDoc, &kRawScores, &kTruncate, &kTruncationDirection, &kModel});
 }
 
 Json cohere_response() {
