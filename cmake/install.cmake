@@ -1,35 +1,37 @@
-# The library for other programs: libdeberta.so from the same objects as the program, without the rooms that only the
-# program has; it exports what include/deberta marks. Also what `cmake --install` puts where.
+# The library for other programs, from the same objects as the program: libdeberta.so, and libdeberta_serve.so, which is all of it with the server.
+# A program links one of the two. Also what `cmake --install` puts where.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(library_rooms ${rooms})
-deberta_read_rooms("[0-9]+ +program " program_rooms)
-foreach(room ${program_rooms})
-  list(REMOVE_ITEM library_rooms deberta_${room})
-endforeach()
-set(library_objects "")
-foreach(room ${library_rooms})
-  list(APPEND library_objects $<TARGET_OBJECTS:${room}>)
-endforeach()
-add_library(deberta_shared SHARED ${library_objects})
-add_library(deberta::deberta ALIAS deberta_shared)
-set_target_properties(deberta_shared PROPERTIES
-  OUTPUT_NAME deberta EXPORT_NAME deberta VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}  # before 1.0 each minor version may change the interface
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_compile_features(deberta_shared INTERFACE cxx_std_20)
-target_include_directories(deberta_shared INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(deberta_shared PRIVATE deberta_flags ${third_party})
-target_link_options(deberta_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
-if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols for the program to resolve
-  target_link_options(deberta_shared PRIVATE -Wl,-z,defs)
-endif()
+# deberta_installed_library(TARGET NAME EXPORT_NAME OTHERS): libNAME.so, deberta::EXPORT_NAME to other projects, of all rooms but those whose part
+# matches OTHERS. It exports what include/deberta marks, and hides what it is made of: Boost and fmt are its own.
+function(deberta_installed_library target name export_name others)
+  deberta_read_rooms("[0-9]+ +(${others}) " other_rooms)
+  list(TRANSFORM other_rooms PREPEND deberta_)
+  list(REMOVE_ITEM rooms ${other_rooms})
+  list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(${target} SHARED ${rooms})
+  add_library(deberta::${export_name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name} EXPORT_NAME ${export_name} VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}  # before 1.0 each minor version may change the interface
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map
+    INTERFACE_DEBERTA_LIBRARY ${export_name} COMPATIBLE_INTERFACE_STRING DEBERTA_LIBRARY)  # a target that links both is refused
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE deberta_flags ${third_party})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  if(NOT DEBERTA_SANITIZE)  # sanitizers leave their symbols for the program to resolve
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+deberta_installed_library(deberta_shared deberta deberta "program|server")
+deberta_installed_library(deberta_serve_shared deberta_serve serve "program")
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS deberta)
-install(TARGETS deberta_shared EXPORT deberta-config)
+install(TARGETS deberta_shared deberta_serve_shared EXPORT deberta-config)
 install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES docs/deberta.1 TYPE MAN RENAME man1/deberta.1)

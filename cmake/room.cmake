@@ -19,7 +19,7 @@ endfunction()
 
 # deberta_rooms(): every room of src, by floor; NAME_libraries lists the libraries that the room NAME also needs.
 function(deberta_rooms)
-  deberta_read_rooms("[0-9]+ +(library|program) " names)
+  deberta_read_rooms("[0-9]+ +(library|server|program) " names)
   foreach(name ${names})
     deberta_room(${name} ${${name}_libraries})
   endforeach()

@@ -2,12 +2,13 @@
 """Fails on an include that goes up or sideways between rooms, or brings a heavy header where it may not be, and on a
 text that speaks of the program's options in the library.
 
-The rooms, their floors and parts are those of rooms.txt: a room of the library includes none of the program. A public
-header stands on the floor of the room that implements it, and includes only public headers and the standard library's.
-In the library no string literal has an option in it: an error says which argument it speaks of (deberta/error.h), and
-the program names the option. R"css(...)css" is a style sheet, where two dashes begin a variable.
+The rooms, their floors and parts are those of rooms.txt: a room of the library includes none of the server or of the
+program, one of the server none of the program. A public header stands on the floor of the room that implements it, and
+includes only public headers and the standard library's. In the library no string literal has an option in it: an error
+says which argument it speaks of (deberta/error.h), and the program names the option. R"css(...)css" is a style sheet,
+where two dashes begin a variable.
 
-Reports are texts for users of the program, and name options too.
+Reports are texts for users of the program, and name options too; so do answers of the server.
 
 The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/,
 the bindings. A table here says which rooms of src each room of train includes; python/ includes the library and nothing
@@ -23,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
 HALVES = ("src", "train", "python")  # a room of src is called NAME, any other HALF/NAME
+PARTS = ("library", "server", "program")  # of src: a room includes none of a later part
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
 PUBLIC = {
     "error.h": "base",
@@ -38,6 +40,7 @@ PUBLIC = {
     "pipeline.h": "pipeline",
     "find_model.h": "hub",
     "analysis.h": "analysis",
+    "server.h": "serve",
     "deberta.h": None,
 }
 # All that public headers take from the standard library: <memory>, <functional>, <algorithm>, streams and maps each
@@ -164,13 +167,14 @@ def wrong_include(room: str, target: str) -> str:
         return f"{room} may not include {target} (src/{other})"
     if half == "python" and ROOMS[other].part != "library" and other_half == "src":
         return f"{room} may include the library alone, not {target}"
-    if half == "src" and ROOMS[room].part == "library" and ROOMS[other].part == "program":
-        return f"{room} is a room of the library and may not include {target}, which is the program's"
+    part, other_part = ROOMS[room].part, ROOMS[other].part
+    if half == "src" and PARTS.index(part) < PARTS.index(other_part):
+        return f"{room} is a room of the {part} and may not include {target}, which is the {other_part}'s"
     return ""
 
 
 def knows_options(room: str) -> bool:
-    return room in ("train/cli", "train/report") or (half_of(room) == "src" and ROOMS[room].part == "program")
+    return room in ("train/cli", "train/report") or (half_of(room) == "src" and ROOMS[room].part != "library")
 
 
 def problems_of(path: pathlib.Path) -> list[str]:

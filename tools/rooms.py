@@ -8,7 +8,7 @@ import pathlib
 class Room:
     name: str
     floor: int | None  # None: tests alone
-    part: str  # "library", "program", "train", "torch", "python" or "-"
+    part: str  # "library", "server", "program", "train", "torch", "python" or "-"
     tests: str
     when: str
     holds: str  # in a few words, as docs/how-it-works.md says it

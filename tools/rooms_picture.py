@@ -5,7 +5,12 @@ from rooms import Room
 
 PITCH, HEIGHT, GAP, LABEL = 44, 30, 14, 24  # from floor to floor; of a box, between boxes; of the number of a floor
 LEFT, RIGHT = (24, 560), (644, 252)  # first column, width
-GROUPS = {"library": "the library", "program": "the program", "train": "the training half, with floors of its own"}
+GROUPS = {
+    "library": "the library",
+    "program": "the program",
+    "train": "the training half, with floors of its own",
+    "server": "the server",
+}
 
 
 def boxes(floor: int, y: int, rooms: list[Room], place: tuple[int, int]) -> list[dict]:

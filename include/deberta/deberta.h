@@ -1,4 +1,4 @@
-// All of the library.
+// All of the library, but for deberta/server.h: the server is in deberta::serve alone.
 #pragma once
 #include "deberta/analysis.h"    // IWYU pragma: export
 #include "deberta/answer.h"      // IWYU pragma: export

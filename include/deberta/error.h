@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// Marks the symbols that libdeberta.so exports; all others are hidden.
+// Marks the symbols that the shared libraries export; all others are hidden.
 #define DEBERTA_API __attribute__((visibility("default")))
 
 namespace deberta {

@@ -17,25 +17,23 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/thread_pool.h"
+#include "cli/log_writer.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
+#include "deberta/find_model.h"
 #include "deberta/library.h"
+#include "deberta/server.h"
 #include "hub/hub_cache.h"
 #include "program/builtin_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
-#include "serve/http.h"
-#include "serve/log_writer.h"
 #include "serve/openapi/document.h"
-#include "serve/server.h"
+#include "serve/settings.h"
 
 namespace deberta::cli {
 namespace {
-
-using serve::ModelSource;
 
 // The name that requests use for a model that the command line does not name.
 std::string name_of(const std::string& value) {
@@ -45,68 +43,39 @@ std::string name_of(const std::string& value) {
   return (path.has_filename() ? path.filename() : path.parent_path().filename()).string();
 }
 
-void check_name(const std::string& name) {
-  if (!serve::is_plain_name(name, 64))
-    throw Error(
-        ErrorCode::kUsage, "--model",
-        fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}; give one: -m NAME=DIR",
-                    quote_json(name)));
-}
-
-std::vector<ModelSource> sources_of(const ServeVerb& options) {
-  std::vector<ModelSource> sources;
+std::vector<ServerModel> models_of(const ServeVerb& options) {
+  std::vector<ServerModel> models;
   for (const std::string& value : options.models) {
     const size_t equals = value.find('=');
     const bool has_name = equals != std::string::npos && value.find('/') > equals;
     const std::string folder = has_name ? value.substr(equals + 1) : value;
     const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
-    const std::string repository = of_hub ? of_hub->repository : "";
-    sources.push_back({.name = has_name ? value.substr(0, equals) : name_of(of_hub ? repository : folder),
-                       .path = program::model_root(folder),
-                       .repository = repository});
-    if (of_hub) sources.back().find = [folder] { return program::model_root(folder); };
+    const std::string path = program::model_root(folder);
+    models.push_back({.name = has_name ? value.substr(0, equals) : name_of(of_hub ? of_hub->repository : folder),
+                      .path = of_hub ? folder : path});
     if (folder.starts_with("builtin:")) program::note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
     for (const FoundModel& model : program::builtin_models()) {
-      sources.push_back({.name = name_of(model.name), .path = model.path});
+      models.push_back({.name = name_of(model.name), .path = model.path});
       program::note_limits(model.name, options.verb);
     }
   }
-  if (sources.empty())
+  if (models.empty())
     throw Error(ErrorCode::kUsage, "--model",
                 "expected a model directory, got none, and no model is built in; give -m DIR or set DEBERTA_MODEL");
-  for (const ModelSource& source : sources) {
-    check_name(source.name);
-    if (std::count_if(sources.begin(), sources.end(), [&](const ModelSource& p) { return p.name == source.name; }) > 1)
-      throw Error(ErrorCode::kUsage, "--model",
-                  fmt::format("expected names that differ, got {} twice; give others: -m NAME=DIR", source.name));
-  }
-  return sources;
+  return models;
 }
 
 // "0660"
-std::optional<mode_t> mode_of(const std::string& text) {
+std::optional<uint32_t> mode_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  unsigned mode = 0;
+  uint32_t mode = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || mode > 0777)
     throw Error(ErrorCode::kUsage, "--uds-mode",
                 fmt::format("expected octal digits up to 0777, got {}", quote_json(text)));
-  return static_cast<mode_t>(mode);
-}
-
-serve::Keys keys_of(const ServeVerb& options) {
-  serve::Keys keys;
-  if (!options.api_key.empty()) keys.add_all("api-key", options.api_key);
-  if (!options.api_key_file.empty()) keys.add_file(options.api_key_file);
-  return keys;
-}
-
-size_t batch_tokens_of(const ServeVerb& options) {
-  constexpr size_t kPerThread = 1024, kLeast = 1024, kMost = 16384;
-  const size_t threads = options.threads > 0 ? options.threads : usable_processors();
-  return options.batch_tokens.value.value_or(std::clamp(kPerThread * threads, kLeast, kMost));
+  return mode;
 }
 
 // A socket replaces the address, even one that was set.
@@ -117,54 +86,58 @@ void note_unused_address(const ServeVerb& options) {
         fmt::format("note: --host and --port are ignored, since the server listens only at {} (--uds)", options.uds));
 }
 
-serve::ServerSettings settings_of(const ServeVerb& options) {
-  note_unused_address(options);
-  serve::ServerSettings settings;
-  settings.http = {.host = options.host.value,
-                   .port = options.port.value,
-                   .uds = options.uds,
-                   .uds_mode = mode_of(options.uds_mode),
-                   .threads = options.http_threads,
-                   .max_body = options.max_body,
-                   .max_connections = options.max_connections,
-                   .max_connections_per_address = options.max_connections_per_address,
-                   .trusted = options.trusted_proxy};
-  settings.queue.requests = options.max_concurrent_requests;
-  if (options.batch_tokens.value) settings.queue.tokens = 64 * *options.batch_tokens.value;
-  settings.queue.batch_work = static_cast<double>(batch_tokens_of(options));
-  settings.queue.batch_sequences = options.max_batch_items;
-  settings.models = sources_of(options);
-  settings.model = program::compat_options(options.compat);
-  settings.model.precision = program::precision_of(options.dtype);
-  settings.model.allows_uncalibrated = options.allow_uncalibrated;
-  settings.model.threads = options.threads;
-  settings.model.device = options.device;
-  settings.model.kernels = options.kernels;
-  settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
-  settings.keys = keys_of(options);
-  settings.has_admin = options.admin;
-  settings.has_strict_fields = options.strict_fields;
-  if (options.metrics_port.value) settings.metrics_port = static_cast<uint16_t>(*options.metrics_port.value);
-  settings.has_tei_metrics = options.metrics_names == MetricsNames::kTei;
-  settings.browser = {.hosts = options.allowed_host, .origins = options.cors_allow_origin};
-  settings.trusted_proxies = options.trusted_proxy;
-  settings.rate_limit = options.rate_limit;
-  settings.max_input_length = options.max_input_length.value;
-  settings.max_client_batch = options.max_client_batch;
-  settings.max_answer = options.max_answer;
-  settings.shares = {.client_bytes = options.max_client_bytes,
-                     .all_bytes = options.memory_limit,
-                     .forwarded_requests = options.max_connections_per_address};
-  if (options.truncate != TruncateChoice::kAuto) settings.cuts = options.truncate == TruncateChoice::kRight;
-  settings.deadline_ms = options.deadline_ms;
-  settings.readers =
-      options.tokenization_workers > 0 ? options.tokenization_workers : std::max<size_t>(1, usable_processors() / 2);
-  return settings;
+ServerLimits limits_of(const ServeVerb& options) {
+  return {.max_concurrent_requests = options.max_concurrent_requests,
+          .max_client_batch = options.max_client_batch,
+          .max_batch_items = options.max_batch_items,
+          .max_body = options.max_body,
+          .max_answer = options.max_answer,
+          .max_client_bytes = options.max_client_bytes,
+          .memory_limit = options.memory_limit,
+          .max_connections = options.max_connections,
+          .max_connections_per_address = options.max_connections_per_address,
+          .deadline_ms = options.deadline_ms,
+          .rate_limit = options.rate_limit,
+          .http_threads = options.http_threads,
+          .tokenization_workers = options.tokenization_workers};
 }
 
-bool is_local(const ServeVerb& options) {
-  return !options.uds.empty() || options.host.value.starts_with("127.") || options.host.value == "::1" ||
-         options.host.value == "localhost";
+ModelOptions model_options(const ServeVerb& options) {
+  ModelOptions model = program::compat_options(options.compat);
+  model.precision = program::precision_of(options.dtype);
+  model.allows_uncalibrated = options.allow_uncalibrated;
+  model.threads = options.threads;
+  model.device = options.device;
+  model.kernels = options.kernels;
+  return model;
+}
+
+ServerSettings settings_of(const ServeVerb& options) {
+  ServerSettings settings;
+  settings.uds_mode = mode_of(options.uds_mode);
+  settings.models = models_of(options);
+  settings.places = find_places(current_environment());
+  settings.model = model_options(options);
+  settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};
+  settings.host = options.host.value;
+  settings.port = options.port.value;
+  settings.uds = options.uds;
+  if (options.metrics_port.value) settings.metrics_port = static_cast<uint16_t>(*options.metrics_port.value);
+  settings.api_key = options.api_key;
+  settings.api_key_file = options.api_key_file;
+  settings.has_admin = options.admin;
+  if (options.explorer != ExplorerChoice::kAuto) settings.has_explorer = options.explorer == ExplorerChoice::kOn;
+  settings.allowed_hosts = options.allowed_host;
+  settings.allowed_origins = options.cors_allow_origin;
+  settings.trusted_proxies = options.trusted_proxy;
+  settings.limits = limits_of(options);
+  settings.batch_tokens = options.batch_tokens.value;
+  settings.max_input_length = options.max_input_length.value;
+  if (options.truncate != TruncateChoice::kAuto) settings.cuts = options.truncate == TruncateChoice::kRight;
+  settings.has_strict_fields = options.strict_fields;
+  settings.has_tei_metrics = options.metrics_names == MetricsNames::kTei;
+  settings.trims_heap = true;
+  return settings;
 }
 
 // A limit that another one makes useless is a mistake.
@@ -179,21 +152,11 @@ void check_limits(const ServeVerb& options) {
   check("--max-client-bytes", options.max_client_bytes, "--memory-limit", options.memory_limit);
 }
 
-// Anything that other machines can reach needs a key.
-void check_exposure(const ServeVerb& options, bool has_keys) {
-  if (is_local(options) || has_keys) return;
-  for (const auto& [name, is_given] :
-       {std::pair("--admin", options.admin), std::pair("--explorer", options.explorer == ExplorerChoice::kOn)}) {
-    if (is_given)
-      throw Error(
-          ErrorCode::kUsage, name,
-          fmt::format(
-              "expected a key as well, since other machines can reach {}; set DEBERTA_API_KEY or give --api-key-file",
-              options.host.value));
-  }
+void note_exposure(const ServerSettings& settings) {
+  if (!serve::is_open_to_others(settings)) return;
   program::note(fmt::format(
       "other machines can reach {} and no key is set, so anyone who connects can send requests; set DEBERTA_API_KEY",
-      options.host.value));
+      settings.host));
 }
 
 std::string time_now() {
@@ -212,7 +175,7 @@ std::string note_line(const std::string& text, LogFormat format) {
 }
 
 // key=value of what is there
-std::string more_of(const serve::RequestLog& request) {
+std::string more_of(const RequestLog& request) {
   std::string text;
   for (const auto& [name, value] :
        {std::pair("client", request.client), std::pair("key", request.key), std::pair("code", request.code),
@@ -225,7 +188,7 @@ std::string more_of(const serve::RequestLog& request) {
   return text;
 }
 
-std::string request_line(const serve::RequestLog& request, LogFormat format) {
+std::string request_line(const RequestLog& request, LogFormat format) {
   if (format == LogFormat::kText)
     return fmt::format("{} {} {} {} {} {} items {} tokens {:.2f} ms ({:.2f} queued, {:.2f} computed) {}{}", time_now(),
                        request.status, request.method.empty() ? "-" : request.method, request.route,
@@ -274,7 +237,7 @@ class ServerLog {
   ServerLog& operator=(const ServerLog&) = delete;
 
   void note(const std::string& text) { add(note_line(text, format_)); }
-  void request(const serve::RequestLog& line) { add(request_line(line, format_)); }
+  void request(const RequestLog& line) { add(request_line(line, format_)); }
   void reopen() { writer_.reopen(); }
   size_t dropped() const { return writer_.dropped(); }
 
@@ -283,27 +246,31 @@ class ServerLog {
     if (!program::is_quiet()) writer_.add(line);
   }
   const LogFormat format_;
-  serve::LogWriter writer_;
+  LogWriter writer_;
 };
 
+// What the server reports, as lines of the log.
+void report_to(ServerLog& log, ServerSettings& settings) {
+  settings.context = &log;
+  settings.log = [](void* self, const RequestLog& request) { static_cast<ServerLog*>(self)->request(request); };
+  settings.reloaded = [](void* self, const std::string& name, const std::string& error) {
+    static_cast<ServerLog*>(self)->note(
+        error.empty() ? fmt::format("reloaded the model {}", name)
+                      : fmt::format("could not reload the model {}, so the old one stays in use: {}", name, error));
+  };
+  settings.dropped_lines = [](void* self) { return static_cast<ServerLog*>(self)->dropped(); };
+}
+
 // The file as it is now; one that cannot be read changes nothing.
-void reload_keys(const ServeVerb& options, serve::Server& server, ServerLog& log) {
+void reload_keys(const ServeVerb& options, Server& server, ServerLog& log) {
   if (options.api_key_file.empty()) return;
   try {
-    server.replace_keys(keys_of(options));
+    server.reload_keys();
     log.note("reloaded the keys");
   } catch (const Error& error) {
     log.note(
         fmt::format("could not reload the keys, so the old ones stay in use: {}: {}", error.where(), error.message()));
   }
-}
-
-void reload_models(serve::Server& server, ServerLog& log) {
-  server.reload_models([&log](const std::string& name, const std::string& error) {
-    log.note(error.empty()
-                 ? fmt::format("reloaded the model {}", name)
-                 : fmt::format("could not reload the model {}, so the old one stays in use: {}", name, error));
-  });
 }
 
 std::string place_of(const ServeVerb& options, uint16_t port) {
@@ -312,6 +279,13 @@ std::string place_of(const ServeVerb& options, uint16_t port) {
       "http://{}:{}",
       options.host.value.find(':') != std::string::npos ? fmt::format("[{}]", options.host.value) : options.host.value,
       port);
+}
+
+void print_place(const ServeVerb& options, const ServerSettings& settings, const Server& server) {
+  std::string names;
+  for (const ServerModel& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
+  std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
+  std::fflush(stdout);
 }
 
 // Connections need descriptors; a refused one does too until its refusal has been sent.
@@ -343,21 +317,17 @@ int run(const ServeVerb& options) {
   }
   keep_memory_small();
   check_limits(options);
-  serve::ServerSettings settings = settings_of(options);
-  check_exposure(options, !settings.keys.empty());
-  allow_descriptors(options.max_connections);
-  settings.has_explorer =
-      options.explorer == ExplorerChoice::kAuto ? is_local(options) : options.explorer == ExplorerChoice::kOn;
+  ServerSettings settings = settings_of(options);
   ServerLog log(options);
-  settings.dropped_lines = [&log] { return log.dropped(); };
-  serve::Server server(settings, [&log](const serve::RequestLog& request) { log.request(request); });
+  report_to(log, settings);
+  Server server(settings);
+  note_unused_address(options);
+  note_exposure(settings);
+  allow_descriptors(options.max_connections);
   program::watch_signal(SIGHUP);
   program::watch_signal(SIGUSR1);
-  server.open_models();
-  std::string names;
-  for (const ModelSource& model : settings.models) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
-  std::fprintf(stdout, "%s serves %s\n", place_of(options, server.port()).c_str(), names.c_str());
-  std::fflush(stdout);
+  server.start();
+  print_place(options, settings, server);
   if (server.metrics_port() != 0)
     log.note(fmt::format("metrics are at {}/metrics", place_of(options, server.metrics_port())));
   while (program::interrupted() == 0) {
@@ -365,7 +335,7 @@ int run(const ServeVerb& options) {
     if (program::take_watched_signal(SIGUSR1)) log.reopen();
     if (!program::take_watched_signal(SIGHUP)) continue;
     reload_keys(options, server, log);
-    reload_models(server, log);
+    server.reload_models();
   }
   server.leave();
   if (options.drain_grace_s > 0) {

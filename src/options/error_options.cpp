@@ -23,6 +23,9 @@ struct OptionName {
   std::string_view option;
 };
 constexpr std::array kNames = {OptionName{"model", "-m"},
+                               OptionName{"models", "--model"},
+                               OptionName{"has_admin", "--admin"},
+                               OptionName{"has_explorer", "--explorer"},
                                OptionName{"added_tokens", "--add-tokens"},
                                OptionName{"fields", "--input-field"},
                                OptionName{"form", "--input-format"},
@@ -39,6 +42,8 @@ constexpr std::array kPhrases = {
     Phrase{"function", " with --activation"},
     Phrase{"calibrate", " with `deberta convert -m DIR -o DIR2 --dtype int8 --calibration-data FILE`"},
     Phrase{"adapter", ": convert -m FOLDER_OF_THAT_MODEL --adapter {} -o NEW_FOLDER"},
+    Phrase{"name", ": -m NAME=DIR"},
+    Phrase{"api_key", "DEBERTA_API_KEY"},
     Phrase{"classify()", "`deberta classify --pair`"},
     Phrase{"encode()", "`deberta tokenize`"},
 };

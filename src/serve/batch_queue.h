@@ -19,16 +19,18 @@
 #include <utility>
 #include <vector>
 
+#include "deberta/server.h"
+
 namespace deberta::serve {
 
 enum class Priority : uint8_t { kHigh, kNormal, kLow };
 
 struct QueueLimits {
-  size_t requests = 512;
+  size_t requests = ServerLimits{}.max_concurrent_requests;
   size_t tokens = size_t{64} * 16384;  // waiting and running
   // Limits of a batch: work, in tokens whose attention costs nothing, and sequences.
   double batch_work = 16384;
-  size_t batch_sequences = 1024;
+  size_t batch_sequences = ServerLimits{}.max_batch_items;
   // The length at which attention is as much work as the rest of the model (cost/operations.h).
   double even_length = 2304;
 };

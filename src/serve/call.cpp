@@ -100,7 +100,7 @@ void Call::check_taking() const {
 }
 
 void Call::check_count() const {
-  if (server_.inflight > server_.settings.queue.requests)
+  if (server_.inflight > server_.settings.limits.max_concurrent_requests)
     throw ApiError(ApiCode::kOverloaded, "too many requests at once");
 }
 
@@ -144,7 +144,7 @@ Priority Call::priority() const {
 }
 
 RequestInfo Call::info() const {
-  int64_t deadline_ms = server_.settings.deadline_ms;
+  int64_t deadline_ms = server_.settings.limits.deadline_ms;
   const std::string milliseconds(request().header("x-deadline-ms"));
   if (!milliseconds.empty() && milliseconds.size() < 10 &&
       std::all_of(milliseconds.begin(), milliseconds.end(), [](char c) { return c >= '0' && c <= '9'; }))
@@ -205,10 +205,10 @@ std::shared_ptr<Served> Call::find_model(Body& body) const {
 // Takes the memory that the request holds until its answer is written, instead of that of its body. Throws where it is
 // too much.
 void Call::hold(const Answering& reply) {
-  if (reply.answer_bytes > server_.settings.max_answer)
+  if (reply.answer_bytes > server_.settings.limits.max_answer)
     throw ApiError(ApiCode::kTooLarge,
                    fmt::format("expected a request whose answer has at most {} bytes, got one of about {}",
-                               server_.settings.max_answer, reply.answer_bytes));
+                               server_.settings.limits.max_answer, reply.answer_bytes));
   answer_bytes_ = reply.answer_bytes;
   request().share->resize(reply.plan_bytes + reply.characters + reply.held_bytes.value_or(reply.answer_bytes));
 }
@@ -291,7 +291,7 @@ Answering Call::make(Body& body) {
 
 // Runs before the tokens count against the client's rate: a request that never fits does not run.
 void Call::check_queued(const Answering& reply) const {
-  const size_t most = server_.settings.queue.tokens;
+  const size_t most = server_.queue.tokens;
   if (reply.plan != nullptr && reply.tokens > most)
     throw ApiError(ApiCode::kTooLarge,
                    fmt::format("expected at most {} tokens in a request, got {}", most, reply.tokens));

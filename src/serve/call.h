@@ -18,7 +18,7 @@ namespace deberta::serve {
 // One request from its arrival to its answer.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(Server::State& server, std::shared_ptr<Exchange> exchange)
+  Call(ServerState& server, std::shared_ptr<Exchange> exchange)
       : server_(server), exchange_(std::move(exchange)), begun_(microseconds()) {
     id_ = id_of(request());
     ++server_.inflight;
@@ -69,7 +69,7 @@ class Call : public std::enable_shared_from_this<Call> {
     return true;
   }
 
-  Server::State& server_;
+  ServerState& server_;
   std::shared_ptr<Exchange> exchange_;
   RouteMatch match_;
   std::shared_ptr<Served> served_;

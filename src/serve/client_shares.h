@@ -8,12 +8,15 @@
 #include <string>
 #include <unordered_map>
 
+#include "deberta/server.h"
+
 namespace deberta::serve {
 
 struct ShareLimits {
-  size_t client_bytes = size_t{32} << 20;
-  size_t all_bytes = size_t{1} << 30;
-  size_t forwarded_requests = 256;  // at a time, for one address whose requests proxies forward
+  size_t client_bytes = ServerLimits{}.max_client_bytes;
+  size_t all_bytes = ServerLimits{}.memory_limit;
+  size_t forwarded_requests =
+      ServerLimits{}.max_connections_per_address;  // at a time, for one address whose requests proxies forward
 };
 
 class ClientShare;

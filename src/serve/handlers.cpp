@@ -50,70 +50,63 @@ HttpResponse file_response(std::string_view type, std::string_view text) {
       .body = std::string(text)};
 }
 
-// /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
-HttpResponse page_response(const RouteMatch& match) {
-  const std::string_view path = match.route->path.substr(1);
-  const std::string page(path.substr(0, path.find('/')));
-  std::string name = page + ".html";
-  if (!match.file.empty()) name = web::belongs_to(page, match.file) ? match.file : "";
-  const web::File* file = web::find_file(name);
-  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
-  return file_response(file->type, file->text);
-}
+}  // namespace
 
-HttpResponse ready_response(Server::State& server, const GetRequest& request) {
+HttpResponse health(ServerState& server, const GetRequest& request) {
   if (server.is_leaving || server.is_draining) throw ApiError(ApiCode::kDraining, "the server is shutting down");
   server.models.check_ready();
   const bool is_kserve = request.match.route->dialect == Dialect::kKserve;
   return json_response(is_kserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
 }
 
-}  // namespace
-
-HttpResponse health(Server::State& server, const GetRequest& request) {
-  return ready_response(server, request);
-}
-
-HttpResponse model_ready(Server::State& server, const GetRequest& request) {
+HttpResponse model_ready(ServerState& server, const GetRequest& request) {
   server.models.find(request.match.model);  // throws
-  return ready_response(server, request);
+  return health(server, request);
 }
 
-HttpResponse live(Server::State&, const GetRequest&) {
+HttpResponse live(ServerState&, const GetRequest&) {
   return json_response(JsonObject{{"live", true}});
 }
 
-HttpResponse metrics(Server::State& server, const GetRequest&) {
+HttpResponse metrics(ServerState& server, const GetRequest&) {
   return {.status = 200,
           .headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}},
           .body = server.metrics.text(server.gauges())};
 }
 
-HttpResponse page(Server::State&, const GetRequest& request) {
-  return page_response(request.match);
+// /docs is docs.html, and the files below it are docs.js and docs.css; so are those of /explorer.
+HttpResponse page(ServerState&, const GetRequest& request) {
+  const RouteMatch& match = request.match;
+  const std::string_view path = match.route->path.substr(1);
+  const std::string page_name(path.substr(0, path.find('/')));
+  std::string name = page_name + ".html";
+  if (!match.file.empty()) name = web::belongs_to(page_name, match.file) ? match.file : "";
+  const web::File* file = web::find_file(name);
+  if (file == nullptr) throw ApiError(ApiCode::kNotFound, fmt::format("no file {}", quote_json(match.file)));
+  return file_response(file->type, file->text);
 }
 
-HttpResponse openapi(Server::State&, const GetRequest&) {
+HttpResponse openapi(ServerState&, const GetRequest&) {
   return file_response("application/json", serve::openapi::document_text());
 }
 
-HttpResponse kserve_server(Server::State&, const GetRequest&) {
+HttpResponse kserve_server(ServerState&, const GetRequest&) {
   return json_response(kserve::server_json(version()));
 }
 
-HttpResponse kserve_model(Server::State& server, const GetRequest& request) {
+HttpResponse kserve_model(ServerState& server, const GetRequest& request) {
   return json_response(kserve::model_json(server.models.find(request.match.model)->model));
 }
 
-HttpResponse explain_terms(Server::State& server, const GetRequest& request) {
+HttpResponse explain_terms(ServerState& server, const GetRequest& request) {
   return server.explanations.terms(request.request.query, request.owner, microseconds());
 }
 
-HttpResponse explain_heads(Server::State& server, const GetRequest& request) {
+HttpResponse explain_heads(ServerState& server, const GetRequest& request) {
   return server.explanations.heads(request.request.query, request.owner, microseconds());
 }
 
-HttpResponse explain_thumbnails(Server::State& server, const GetRequest& request) {
+HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request) {
   return server.explanations.thumbnails(request.request.query, request.owner, microseconds());
 }
 
@@ -122,7 +115,7 @@ HttpResponse explain_thumbnails(Server::State& server, const GetRequest& request
 namespace commands {
 namespace {
 
-Json state_of(const Server::State& server, const std::string& model) {
+Json state_of(const ServerState& server, const std::string& model) {
   for (const ModelSet::Status& status : server.models.statuses()) {
     if (status.name == model || status.repository == model)
       return JsonObject{{"name", status.name}, {"state", status.state}};
@@ -132,22 +125,22 @@ Json state_of(const Server::State& server, const std::string& model) {
 
 }  // namespace
 
-Json load(Server::State& server, const std::string& model, Body&) {
+Json load(ServerState& server, const std::string& model, Body&) {
   server.models.load(model);
   return state_of(server, model);
 }
 
-Json unload(Server::State& server, const std::string& model, Body&) {
+Json unload(ServerState& server, const std::string& model, Body&) {
   server.models.unload(model);
   return state_of(server, model);
 }
 
-Json reload(Server::State& server, const std::string& model, Body& body) {
+Json reload(ServerState& server, const std::string& model, Body& body) {
   server.reload(model, body.flag(field::kForce));
   return state_of(server, model);
 }
 
-Json set_log_level(Server::State& server, const std::string&, Body& body) {
+Json set_log_level(ServerState& server, const std::string&, Body& body) {
   const std::optional<std::string> level = body.word(field::kLevel);
   if (!level) body.refuse_missing(field::kLevel.name);
   server.log_level = *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
@@ -156,7 +149,7 @@ Json set_log_level(Server::State& server, const std::string&, Body& body) {
 
 }  // namespace commands
 
-HttpResponse explain_tokens(Server::State& server, const ServedModel& model, Body& body, const std::string& owner) {
+HttpResponse explain_tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner) {
   return server.explanations.explain(model, body, owner, microseconds());
 }
 

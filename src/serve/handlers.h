@@ -17,33 +17,33 @@ Answering hub_own_task(const ServedModel& model, Body& body, const RouteRequest&
 }  // namespace answers
 
 namespace gets {
-HttpResponse health(Server::State& server, const GetRequest& request);  // throws unless the server takes requests
-HttpResponse live(Server::State& server, const GetRequest& request);
-HttpResponse metrics(Server::State& server, const GetRequest& request);
-HttpResponse page(Server::State& server, const GetRequest& request);
-HttpResponse openapi(Server::State& server, const GetRequest& request);
-HttpResponse kserve_server(Server::State& server, const GetRequest& request);
-HttpResponse kserve_model(Server::State& server, const GetRequest& request);
-HttpResponse model_ready(Server::State& server, const GetRequest& request);
-HttpResponse explain_terms(Server::State& server, const GetRequest& request);
-HttpResponse explain_heads(Server::State& server, const GetRequest& request);
-HttpResponse explain_thumbnails(Server::State& server, const GetRequest& request);
+HttpResponse health(ServerState& server, const GetRequest& request);  // throws unless the server takes requests
+HttpResponse live(ServerState& server, const GetRequest& request);
+HttpResponse metrics(ServerState& server, const GetRequest& request);
+HttpResponse page(ServerState& server, const GetRequest& request);
+HttpResponse openapi(ServerState& server, const GetRequest& request);
+HttpResponse kserve_server(ServerState& server, const GetRequest& request);
+HttpResponse kserve_model(ServerState& server, const GetRequest& request);
+HttpResponse model_ready(ServerState& server, const GetRequest& request);
+HttpResponse explain_terms(ServerState& server, const GetRequest& request);
+HttpResponse explain_heads(ServerState& server, const GetRequest& request);
+HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request);
 // What the server reports about itself: server_info.cpp.
-HttpResponse info(Server::State& server, const GetRequest& request);
-HttpResponse models(Server::State& server, const GetRequest& request);
-HttpResponse admin_models(Server::State& server, const GetRequest& request);
-HttpResponse admin_queue(Server::State& server, const GetRequest& request);
+HttpResponse info(ServerState& server, const GetRequest& request);
+HttpResponse models(ServerState& server, const GetRequest& request);
+HttpResponse admin_models(ServerState& server, const GetRequest& request);
+HttpResponse admin_queue(ServerState& server, const GetRequest& request);
 }  // namespace gets
 
 // Each returns the state of the model that it changed, or the level of the log.
 namespace commands {
-Json load(Server::State& server, const std::string& model, Body& body);
-Json unload(Server::State& server, const std::string& model, Body& body);
-Json reload(Server::State& server, const std::string& model, Body& body);
-Json set_log_level(Server::State& server, const std::string& model, Body& body);
+Json load(ServerState& server, const std::string& model, Body& body);
+Json unload(ServerState& server, const std::string& model, Body& body);
+Json reload(ServerState& server, const std::string& model, Body& body);
+Json set_log_level(ServerState& server, const std::string& model, Body& body);
 }  // namespace commands
 
 // Answers with the tokens of a text and the id of its attention, which is kept for a minute.
-HttpResponse explain_tokens(Server::State& server, const ServedModel& model, Body& body, const std::string& owner);
+HttpResponse explain_tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner);
 
 }  // namespace deberta::serve

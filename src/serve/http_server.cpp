@@ -11,9 +11,11 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "base/ascii.h"
 #include "serve/api_error.h"
@@ -108,7 +110,9 @@ struct HttpServer::State {
       : settings(settings_),
         hooks(std::move(hooks_)),
         ticker(io),
-        listener(io, settings, [this](Socket socket, const Ends& ends) { add(std::move(socket), ends); }) {}
+        listener(std::in_place, io, settings,
+                 [this](Socket socket, const Ends& ends) { add(std::move(socket), ends); }),
+        port(listener->port()) {}
 
   void add(Socket socket, const Ends& ends);
   bool is_exempt(const std::string& peer) const;  // from the count by address
@@ -119,7 +123,8 @@ struct HttpServer::State {
   HttpHooks hooks;
   asio::io_context io;
   asio::steady_timer ticker;
-  Listener listener;
+  std::optional<Listener> listener;  // none: stopped
+  const uint16_t port;
   std::vector<std::thread> threads;
   std::atomic<bool> is_draining = false;
   std::atomic<size_t> accepted = 0, refused = 0;
@@ -491,13 +496,15 @@ void HttpServer::start() {
 }
 
 void HttpServer::stop() {
-  if (state_->threads.empty()) return;
-  state_->is_draining = true;
-  state_->close_all();
-  wait_until_closed(1);
-  state_->io.stop();
-  for (std::thread& thread : state_->threads) thread.join();
-  state_->threads.clear();
+  if (!state_->threads.empty()) {
+    state_->is_draining = true;
+    state_->close_all();
+    wait_until_closed(1);
+    state_->io.stop();
+    for (std::thread& thread : state_->threads) thread.join();
+    state_->threads.clear();
+  }
+  state_->listener.reset();
 }
 
 HttpServer::~HttpServer() {
@@ -505,7 +512,7 @@ HttpServer::~HttpServer() {
 }
 
 uint16_t HttpServer::port() const {
-  return state_->listener.port();
+  return state_->port;
 }
 
 HttpCounts HttpServer::counts() const {
@@ -515,7 +522,7 @@ HttpCounts HttpServer::counts() const {
 
 void HttpServer::drain() {
   state_->is_draining = true;
-  asio::post(state_->io, [state = state_.get()] { state->listener.close(); });
+  asio::post(state_->io, [state = state_.get()] { state->listener->close(); });
   const std::lock_guard lock(state_->mutex);
   for (const std::shared_ptr<Session>& session : state_->sessions) session->end_if_idle();
 }

@@ -11,23 +11,24 @@
 #include <string>
 #include <vector>
 
+#include "deberta/server.h"
 #include "serve/client_shares.h"
 #include "serve/http.h"
 
 namespace deberta::serve {
 
 struct HttpSettings {
-  std::string host = "127.0.0.1";  // an address, or localhost
-  uint16_t port = 0;               // 0: any free one
-  std::string uds = {};            // the path of a Unix socket, instead of host and port
+  std::string host = std::string(ServerSettings::kDefaultHost);  // an address, or localhost
+  uint16_t port = 0;                                             // 0: any free one
+  std::string uds = {};                                          // the path of a Unix socket, instead of host and port
   std::optional<mode_t> uds_mode = {};
-  size_t threads = 2;  // for reading and writing; none computes
-  size_t max_body = 2000000;
+  size_t threads = ServerLimits{}.http_threads;  // for reading and writing; none computes
+  size_t max_body = ServerLimits{}.max_body;
   size_t max_header_bytes = 16384;
   size_t max_headers = 64;
   size_t max_target = 8192;
-  size_t max_connections = 1024;
-  size_t max_connections_per_address = 256;
+  size_t max_connections = ServerLimits{}.max_connections;
+  size_t max_connections_per_address = ServerLimits{}.max_connections_per_address;
   std::vector<std::string> trusted = {};  // addresses that may have more: proxies, whose clients others count
   size_t max_requests_per_connection = 10000;
   double header_s = 10, body_s = 30, write_s = 30, idle_s = 60;
@@ -70,7 +71,8 @@ class HttpServer {
   // Waits until no connection is open, or for the given time; false: some are open.
   bool wait_until_closed(double seconds);
 
-  // Closes what is open and ends the threads: no hook is called from now on. Responses that still come are dropped.
+  // Closes what is open, the port too, and ends the threads: no hook is called from now on. Responses that still come
+  // are dropped.
   void stop();
 
   struct State;

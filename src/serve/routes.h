@@ -9,11 +9,11 @@
 #include "serve/api_error.h"
 #include "serve/http.h"
 #include "serve/keys.h"
-#include "serve/server.h"
 
 namespace deberta::serve {
 
 struct RouteMatch;
+struct ServerState;
 
 // What an inference request has beside its body: the hub's task that its path names, and its client.
 struct RouteRequest {
@@ -28,10 +28,10 @@ struct GetRequest {
 // The kinds of handlers, by when and where they run. Another kind is another type, and Call::begin() needs an overload
 // for it before this compiles.
 using Answer = Answering (*)(const ServedModel& model, Body& body,
-                             const RouteRequest& request);                              // on a thread of the pool
-using Get = HttpResponse (*)(Server::State& server, const GetRequest& request);         // at once; soon done
-using Command = Json (*)(Server::State& server, const std::string& model, Body& body);  // on the loader's thread
-using Explain = HttpResponse (*)(Server::State& server, const ServedModel& model, Body& body,
+                             const RouteRequest& request);                            // on a thread of the pool
+using Get = HttpResponse (*)(ServerState& server, const GetRequest& request);         // at once; soon done
+using Command = Json (*)(ServerState& server, const std::string& model, Body& body);  // on the loader's thread
+using Explain = HttpResponse (*)(ServerState& server, const ServedModel& model, Body& body,
                                  const std::string& owner);  // on the explainer's thread
 using Handler = std::variant<Answer, Get, Command, Explain>;
 

@@ -1,370 +1,101 @@
-// Builds the parts of a server, refuses requests by their heads, and logs every answer.
-#include "serve/server.h"
+// From start to stop: the ports, then the models behind them.
+#include "deberta/server.h"
 
-#include <fmt/format.h>
-#include <malloc.h>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
 
-#include <algorithm>
-
-#include "base/utf8.h"
-#include "cost/operations.h"
-#include "deberta/library.h"
-#include "heads/head_facts.h"
-#include "hub/module_list.h"
-#include "pipeline/packer.h"
-#include "serve/api_error.h"
-#include "serve/call.h"
 #include "serve/server_state.h"
-#include "text/tokenizer_settings.h"
 
-namespace deberta::serve {
-namespace {
+namespace deberta {
 
-constexpr size_t kMostId = 64;                         // characters of an id that a request brings
-constexpr size_t kMostField = 200, kMostDetail = 400;  // bytes in the log
+struct __attribute__((visibility("hidden"))) Server::State : serve::ServerState {
+  using ServerState::ServerState;
 
-// The lowest status that is logged.
-int least_status(LogLevel level) {
-  return level == LogLevel::kInfo ? 0 : level == LogLevel::kWarning ? 400 : 500;
-}
+  void listen();
+  void end();
 
-std::string one_line(const std::string& text) {
-  std::string line(utf8_begin(text, kMostDetail));
-  std::ranges::replace_if(
-      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return line;
-}
+  std::mutex life;  // held from the beginning to the end of start() and stop()
+  std::condition_variable ended;
+  bool is_ended = false;
+};
 
-// The most tokens of a text: `requested` or what the folder allows; without it, as many as the other verbs read.
-size_t input_length(std::optional<size_t> requested, const std::string& folder) {
-  constexpr size_t kUsual = EncodeOptions{}.max_tokens, kMost = 8192;
-  const TextLimits limits = read_text_limits(folder);
-  if (requested) return std::min(*requested, limits.max_tokens.value_or(*requested));
-  return std::min(limits.length_for(kUsual).value_or(kUsual), kMost);
-}
-
-}  // namespace
-
-std::string id_of(const HttpRequest& request) {
-  const std::string_view requested_id = request.header("x-request-id");
-  return is_plain_name(requested_id, kMostId) ? std::string(requested_id) : new_id();
-}
-
-std::shared_ptr<Served> Server::State::open(const ModelSource& source) {
-  const std::string path = source.find ? source.find() : source.path;
-  auto served =
-      std::make_shared<Served>(Served{.model = {.name = source.name,
-                                                .path = path,
-                                                .pipeline = open_pipeline(path, settings.model, settings.open),
-                                                .max_client_batch = settings.max_client_batch,
-                                                .most_tokens = settings.shares.client_bytes / kReadTokenBytes,
-                                                .cuts = settings.cuts},
-                                      .worker = nullptr});
-  const ModelConfig& config = served->model.pipeline.config;
-  served->model.max_input_length = input_length(settings.max_input_length, transformer_folder(path));
-  QueueLimits limits = settings.queue;
-  limits.even_length = even_length(config);
-  const Model& model = served->model.pipeline.model;
-  // Logits of every word of the vocabulary are large: packs as small as the program's.
-  if (facts_of(model.head()).predicts_words()) {
-    limits.batch_work = std::min(limits.batch_work, double{kMaskedPackTokens});
-    limits.batch_sequences = std::min(limits.batch_sequences, most_logit_rows(config.vocab_size));
+void Server::State::listen() {
+  http = std::make_unique<serve::HttpServer>(serve::http_settings(settings), hooks(false));
+  if (settings.metrics_port) {
+    metrics_http = std::make_unique<serve::HttpServer>(serve::metrics_http_settings(settings), hooks(true));
+    metrics_http->start();
   }
-  served->worker =
-      std::make_unique<ModelWorker>(limits, [&model](uint64_t, std::span<const PlannedSequence> pack,
-                                                     ForwardResult& result) { run_pack(model, pack, result); });
-  served->worker->on_batch([this, name = source.name, most = limits.batch_work](const BatchFacts& facts) {
-    metrics.count_batch(name, facts.sequences, facts.tokens, std::min(1.0, facts.work / most),
-                        static_cast<double>(facts.elapsed) * 1e-6);
-  });
-  return served;
+  http->start();
 }
 
-void Server::State::reload(const std::string& name, bool forces) {
+// The ports stop first, then the explainer, the loader and the models; the readers end when no one posts work to them.
+void Server::State::end() {
+  if (metrics_http) metrics_http->stop();
+  if (http) http->stop();
+  turns.stop();
+  explainer.reset();
+  loader.reset();
+  models.stop();
+  pool.reset();
+  is_ended = true;
+  ended.notify_all();
+}
+
+Server::Server(ServerSettings settings) {
+  serve::check_settings(settings);
+  state_ = new State(std::move(settings));
+}
+
+Server::~Server() {
+  stop();
+  delete state_;
+}
+
+void Server::start() {
+  const std::lock_guard lock(state_->life);
+  if (state_->http || state_->is_ended)
+    throw Error(ErrorCode::kUsage, "start()", "expected a server that was not started before");
   try {
-    models.reload(name, forces);
-    ++reloads;
+    state_->listen();
+    state_->models.open_all();
   } catch (...) {
-    ++failed_reloads;
+    state_->end();
     throw;
   }
 }
 
-std::shared_ptr<const Keys> Server::State::keys() const {
-  const std::lock_guard lock(keys_mutex);
-  return keys_;
-}
-
-// The key that the request has; none: no known key.
-std::optional<Key> Server::State::key_of(const HttpRequest& head) const {
-  const std::shared_ptr<const Keys> all = keys();
-  const Key* key = all->find(head.header("authorization"));
-  return key == nullptr ? std::nullopt : std::optional(*key);
-}
-
-// None where the server has no keys. Throws kUnauthorized.
-std::optional<Key> Server::State::check_key(const HttpRequest& head) const {
-  if (keys()->empty()) return std::nullopt;
-  std::optional<Key> key = key_of(head);
-  if (!key) throw ApiError(ApiCode::kUnauthorized, "expected a valid key in Authorization: Bearer");
-  return key;
-}
-
-// Whether a trusted proxy reports the client's address. A peer on a Unix socket is a trusted proxy.
-bool Server::State::is_forwarded(const HttpRequest& head) const {
-  const std::vector<std::string>& trusted = settings.trusted_proxies;
-  return (head.peer.empty() || std::ranges::find(trusted, head.peer) != trusted.end()) &&
-         !head.header("x-forwarded-for").empty();
-}
-
-// The address of the client: behind a trusted proxy, the last one that it names.
-std::string Server::State::address_of(const HttpRequest& head) const {
-  if (!is_forwarded(head)) return head.peer;
-  const std::string_view forwarded = head.header("x-forwarded-for");
-  const size_t comma = forwarded.rfind(',');
-  std::string_view last = comma == std::string_view::npos ? forwarded : forwarded.substr(comma + 1);
-  while (last.starts_with(' ')) last.remove_prefix(1);
-  return last.empty() || last.size() > kMostId ? head.peer : std::string(last);
-}
-
-// The client whose share of the work and of the memory the request uses.
-std::string Server::State::client_of(const HttpRequest& head, const std::optional<Key>& key) const {
-  return key ? "key " + key->name : address_of(head);
-}
-
-// The answer to OPTIONS: what a page may send. A browser asks before it sends the key.
-std::optional<HttpResponse> Server::State::preflight(const HttpRequest& head, const std::string& methods) const {
-  HttpResponse response{.status = 204, .headers = {{"allow", methods}}};
-  if (head.header("access-control-request-method").empty()) return std::nullopt;
-  add_origin(head, settings.browser, response.headers);
-  if (response.headers.size() == 1) return std::nullopt;
-  response.headers.insert(response.headers.end(),
-                          {{"access-control-allow-methods", methods},
-                           {"access-control-allow-headers",
-                            "authorization, content-type, x-model, x-priority, x-deadline-ms, x-request-id"},
-                           {"access-control-max-age", "600"}});
-  return response;
-}
-
-// Throws where a request is refused before its body is read.
-void Server::State::check_head(const HttpRequest& head, bool is_of_metrics) const {
-  const Route* route = find_route(head.method, head.path);
-  const bool is_metrics = route != nullptr && route->ports == Ports::kMetrics;
-  const bool is_open = (route != nullptr && route->is_open) || (is_metrics && is_of_metrics);
-  const std::optional<Key> key = is_open ? std::nullopt : check_key(head);
-  if (head.method == "OPTIONS" && !allowed_methods(head.path).empty()) return;
-  const Route& matched = route != nullptr ? *route : *match_route(head.method, head.path).route;  // which throws
-  if ((matched.scope == Scope::kAdmin && !settings.has_admin) ||
-      (matched.scope == Scope::kExplain && !settings.has_explorer))
-    throw ApiError(ApiCode::kNotFound, "no such route");
-  if (is_of_metrics && matched.ports == Ports::kServing)
-    throw ApiError(ApiCode::kNotFound, "this port serves only /metrics and /health");
-  if (!is_of_metrics && is_metrics && settings.metrics_port)
-    throw ApiError(ApiCode::kNotFound, "/metrics is served at --metrics-port");
-  if (key && !key->opens(matched.scope))
-    throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
-}
-
-// The answer of a request that needs no body; none: the body is read. Throws where it is refused.
-std::optional<HttpResponse> Server::State::answer_early(const HttpRequest& head, bool is_of_metrics) const {
-  if (keys()->empty()) check_host(head, settings.browser);
-  check_origin(head, settings.browser);
-  const std::string methods = head.method == "OPTIONS" ? allowed_methods(head.path) : "";
-  if (!methods.empty()) {
-    if (std::optional<HttpResponse> response = preflight(head, methods)) return response;
-  }
-  check_head(head, is_of_metrics);
-  if (!methods.empty()) return HttpResponse{.status = 204, .headers = {{"allow", methods}}};
-  return std::nullopt;
-}
-
-HttpResponse Server::State::refuse(const HttpRequest& head, const ApiError& error) {
-  HttpResponse response = error_response(error, dialect_of(head.path));
-  if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
-  const std::string id = id_of(head);
-  add_headers(head, id, response);
-  const bool is_tei = dialect_of(head.path) == Dialect::kTei;
-  record({.route = error.code == ApiCode::kNotFound ? "none"
-                   : is_tei                         ? "tei"
-                                                    : "other",
-          .model = {},
-          .failure = {}},
-         line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
-  return response;
-}
-
-Admission Server::State::admit(const HttpRequest& head, size_t body_bytes, bool is_of_metrics) {
-  try {
-    if (std::optional<HttpResponse> response = answer_early(head, is_of_metrics)) return {std::move(response), nullptr};
-    return {std::nullopt,
-            shares.take(client_of(head, key_of(head)), is_forwarded(head) ? address_of(head) : "", body_bytes)};
-  } catch (const ApiError& error) {
-    return {refuse(head, error), nullptr};
-  }
-}
-
-// The answer where the connection itself refuses: there is no request.
-HttpResponse Server::State::refuse_connection(int status, const std::string& why, const std::string& peer) {
-  const ApiError error(code_of_status(status), why);
-  HttpResponse response = error_response(error, Dialect::kTei);
-  HttpRequest none;
-  none.peer = peer;
-  const std::string id = new_id();
-  add_headers(none, id, response);
-  record({.route = "none", .model = {}, .failure = {}}, line_of(none, id, ""), &error, response);
-  return response;
-}
-
-HttpHooks Server::State::hooks(bool are_of_metrics) {
-  return {.admit = [this, are_of_metrics](const HttpRequest& head,
-                                          size_t body_bytes) { return admit(head, body_bytes, are_of_metrics); },
-          .handle = [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
-          .error = [this](int status, const std::string& why,
-                          const std::string& peer) { return refuse_connection(status, why, peer); },
-          .tick = are_of_metrics ? std::function<void()>([] {}) : [this] { expire(); }};
-}
-
-void Server::State::handle(const std::shared_ptr<Exchange>& exchange) {
-  std::make_shared<Call>(*this, exchange)->start();
-}
-
-void Server::State::add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const {
-  response.headers.insert(response.headers.end(),
-                          {{"x-request-id", id}, {"cache-control", "no-store"}, {"x-content-type-options", "nosniff"}});
-  add_origin(request, settings.browser, response.headers);
-}
-
-RequestLog Server::State::line_of(const HttpRequest& request, const std::string& id, const std::string& key) const {
-  RequestLog line;
-  line.id = id;
-  line.method = header_text(request.method);
-  line.client = address_of(request);
-  line.key = key;
-  line.trace = header_text(request.header("traceparent"));
-  line.path = header_text(request.path);
-  return line;
-}
-
-void Server::State::record(const RequestFacts& facts, const RequestLog& request_log, const ApiError* error,
-                           HttpResponse& response) {
-  RequestFacts counted = facts;
-  if (error != nullptr) {
-    counted.status = info_of(error->code).status;
-    counted.failure = failure_of(error->code);
-  }
-  metrics.count(counted);
-  RequestLog line = request_log;
-  line.route = counted.route;
-  line.model = counted.model;
-  line.status = counted.status;
-  line.items = counted.items;
-  line.tokens = counted.tokens;
-  line.cut_inputs = counted.cut_inputs;
-  line.cut_tokens = counted.cut_tokens;
-  line.queue_ms = counted.queue_s * 1000;
-  line.inference_ms = counted.inference_s * 1000;
-  line.total_ms = counted.total_s * 1000;
-  if (line.status != 404) line.path.clear();
-  if (error != nullptr) {
-    line.code = info_of(error->code).name;
-    line.field = utf8_begin(error->field, kMostField);
-    if (line.status >= 500) line.detail = one_line(error->message);
-  }
-  response.sent = [this, line = std::move(line)](bool is_whole) { write_line(line, is_whole); };
-}
-
-void Server::State::write_line(RequestLog line, bool is_whole) {
-  if (!is_whole && line.status < 400) {
-    line.status = 499;
-    line.code = "cut";
-    ++cut_answers;
-  }
-  if (line.status >= least_status(log_level)) log(line);
-}
-
-void Server::State::expire() {
-  for (const std::shared_ptr<Served>& served : models.open_ones()) served->worker->expire();
-  turns.expire();
-  if (!is_closing.exchange(true)) {
-    loader->post([this] {
-      models.close_unused();
-      trim();
-      is_closing = false;
-    });
-  }
-}
-
-// Returns the memory of past answers to the system; by itself the allocator keeps what lies between other blocks.
-void Server::State::trim() {
-  constexpr uint64_t kLeast = uint64_t{4} << 20;
-  constexpr int64_t kPause = 500000;  // microseconds
-  const uint64_t returned = shares.returned();
-  if (returned - trimmed < kLeast || microseconds() - trimmed_at < kPause) return;
-  trimmed = returned;
-  trimmed_at = microseconds();
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
-}
-
-Server::Server(const ServerSettings& settings, std::function<void(const RequestLog&)> log)
-    : state_(std::make_unique<State>(settings, std::move(log))) {
-  State* state = state_.get();
-  state->http = std::make_unique<HttpServer>(settings.http, state->hooks(false));
-  if (settings.metrics_port) {
-    HttpSettings metrics_settings = settings.http;
-    metrics_settings.port = *settings.metrics_port;
-    metrics_settings.uds.clear();
-    metrics_settings.threads = 1;
-    state->metrics_http = std::make_unique<HttpServer>(metrics_settings, state->hooks(true));
-    state->metrics_http->start();
-  }
-  state->http->start();
-}
-
-// The ports stop first, then the explainer, the loader and the models; the readers end when no one posts work to them.
-Server::~Server() {
-  if (state_->metrics_http) state_->metrics_http->stop();
-  state_->http->stop();
-  state_->turns.stop();
-  state_->explainer.reset();
-  state_->loader.reset();
-  state_->models.stop();
-  state_->pool.reset();
-}
-
-void Server::open_models() {
-  state_->models.open_all();
-}
-
-void Server::replace_keys(Keys keys) {
-  auto reply = std::make_shared<const Keys>(std::move(keys));
-  const std::lock_guard lock(state_->keys_mutex);
-  state_->keys_.swap(reply);
-}
-
-void Server::reload_models(std::function<void(const std::string& name, const std::string& error)> tell) {
-  for (const ModelSet::Status& status : state_->models.statuses()) {
-    if (status.state != "open") continue;
-    state_->loader->post([state = state_.get(), name = status.name, tell] {
-      try {
-        state->reload(name, false);
-        tell(name, "");
-      } catch (const ApiError& error) {
-        tell(name, error.message);
-      } catch (const std::exception& error) {
-        tell(name, error.what());
-      }
-    });
-  }
-}
-
 uint16_t Server::port() const {
-  return state_->http->port();
+  return state_->http ? state_->http->port() : 0;
 }
 
 uint16_t Server::metrics_port() const {
   return state_->metrics_http ? state_->metrics_http->port() : 0;
+}
+
+void Server::reload_keys() {
+  state_->reload_keys();
+}
+
+void Server::reload_models() {
+  const std::lock_guard lock(state_->life);
+  if (state_->is_ended) return;
+  for (const serve::ModelSet::Status& status : state_->models.statuses()) {
+    if (status.state != "open") continue;
+    state_->loader->post([state = state_, name = status.name] {
+      std::string failure;
+      try {
+        state->reload(name, false);
+      } catch (const serve::ApiError& error) {
+        failure = error.message;
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      if (state->settings.reloaded != nullptr) state->settings.reloaded(state->settings.context, name, failure);
+    });
+  }
 }
 
 void Server::leave() {
@@ -373,8 +104,19 @@ void Server::leave() {
 
 bool Server::drain(double seconds) {
   state_->is_draining = true;
+  if (!state_->http) return true;
   state_->http->drain();
   return state_->http->wait_until_closed(seconds);
 }
 
-}  // namespace deberta::serve
+void Server::stop() {
+  const std::lock_guard lock(state_->life);
+  if (!state_->is_ended) state_->end();
+}
+
+void Server::wait() {
+  std::unique_lock lock(state_->life);
+  state_->ended.wait(lock, [this] { return state_->is_ended; });
+}
+
+}  // namespace deberta

@@ -41,11 +41,11 @@ double resident_bytes() {
 
 }  // namespace
 
-std::string Server::State::compute_type() const {
+std::string ServerState::compute_type() const {
   return fmt::format("cpu-{}", to_string(settings.model.precision));
 }
 
-HttpResponse gets::info(Server::State& server, const GetRequest&) {
+HttpResponse gets::info(ServerState& server, const GetRequest&) {
   const ServerSettings& settings = server.settings;
   const std::vector<std::shared_ptr<Served>> open_ones = server.models.open_ones();
   if (open_ones.empty()) server.models.check_ready();
@@ -62,34 +62,34 @@ HttpResponse gets::info(Server::State& server, const GetRequest&) {
                                   {"model_dtype", std::string(to_string(settings.model.precision))},
                                   {"served_model_name", model.name},
                                   {"model_type", model_type_json(model)},
-                                  {"max_concurrent_requests", uint64_t{settings.queue.requests}},
+                                  {"max_concurrent_requests", uint64_t{settings.limits.max_concurrent_requests}},
                                   {"max_input_length", uint64_t{model.max_input_length}},
-                                  {"max_batch_tokens", static_cast<uint64_t>(settings.queue.batch_work)},
-                                  {"max_batch_requests", uint64_t{settings.queue.batch_sequences}},
-                                  {"max_client_batch_size", uint64_t{settings.max_client_batch}},
+                                  {"max_batch_tokens", static_cast<uint64_t>(server.queue.batch_work)},
+                                  {"max_batch_requests", uint64_t{settings.limits.max_batch_items}},
+                                  {"max_client_batch_size", uint64_t{settings.limits.max_client_batch}},
                                   {"auto_truncate", settings.cuts.value_or(false)},
-                                  {"tokenization_workers", uint64_t{settings.readers}},
+                                  {"tokenization_workers", uint64_t{server.readers}},
                                   {"version", version()},
                                   {"device", server.compute_type()},
                                   {"models", std::move(all)}});
 }
 
-HttpResponse gets::models(Server::State& server, const GetRequest&) {
+HttpResponse gets::models(ServerState& server, const GetRequest&) {
   JsonArray all;
   for (const std::shared_ptr<Served>& entry : server.models.open_ones())
     all.push_back(JsonObject{{"id", entry->model.name}, {"object", "model"}, {"created", 0}, {"owned_by", "deberta"}});
   return json_response(JsonObject{{"object", "list"}, {"data", std::move(all)}});
 }
 
-std::vector<GaugeValue> Server::State::gauges() const {
+std::vector<GaugeValue> ServerState::gauges() const {
   std::vector<GaugeValue> values;
   const HttpCounts counts = http->counts();
   values.push_back({"connections", "", static_cast<double>(counts.connections)});
   values.push_back({"connections_total", "", static_cast<double>(counts.accepted)});
   values.push_back({"connections_refused_total", "", static_cast<double>(counts.refused)});
   values.push_back({"answers_cut_total", "", static_cast<double>(cut_answers)});
-  if (settings.dropped_lines)
-    values.push_back({"log_lines_dropped_total", "", static_cast<double>(settings.dropped_lines())});
+  if (settings.dropped_lines != nullptr)
+    values.push_back({"log_lines_dropped_total", "", static_cast<double>(settings.dropped_lines(settings.context))});
   values.push_back({"requests_memory_bytes", "", static_cast<double>(shares.bytes())});
   values.push_back({"inflight_requests", "", static_cast<double>(inflight)});
   values.push_back({"process_resident_memory_bytes", "", resident_bytes()});
@@ -116,14 +116,14 @@ std::vector<GaugeValue> Server::State::gauges() const {
   return values;
 }
 
-HttpResponse gets::admin_models(Server::State& server, const GetRequest&) {
+HttpResponse gets::admin_models(ServerState& server, const GetRequest&) {
   JsonArray all;
   for (const ModelSet::Status& status : server.models.statuses())
     all.push_back(JsonObject{{"name", status.name}, {"path", status.path}, {"state", status.state}});
   return json_response(JsonObject{{"models", std::move(all)}});
 }
 
-HttpResponse gets::admin_queue(Server::State& server, const GetRequest&) {
+HttpResponse gets::admin_queue(ServerState& server, const GetRequest&) {
   JsonArray all;
   for (const std::shared_ptr<Served>& served : server.models.open_ones()) {
     const QueueGauges gauges = served->worker->gauges();

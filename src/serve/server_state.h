@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "serve/answering.h"
+#include "serve/browser.h"
+#include "serve/client_shares.h"
 #include "serve/explain.h"
+#include "serve/http_server.h"
+#include "serve/keys.h"
+#include "serve/metrics.h"
 #include "serve/model_set.h"
 #include "serve/rate_limits.h"
 #include "serve/read_turns.h"
 #include "serve/routes.h"
-#include "serve/server.h"
+#include "serve/settings.h"
 #include "serve/work_pool.h"
 
 namespace deberta::serve {
@@ -25,18 +30,9 @@ enum class LogLevel { kInfo, kWarning, kError };  // all requests, those with a 
 // The id that a request brings, or a new one.
 std::string id_of(const HttpRequest& request);
 
-struct Server::State {
-  State(const ServerSettings& settings_, std::function<void(const RequestLog&)> log_)
-      : settings(settings_),
-        log(std::move(log_)),
-        keys_(std::make_shared<const Keys>(settings_.keys)),
-        metrics(settings_.has_tei_metrics),
-        shares(settings_.shares),
-        turns({.reading = std::max<size_t>(1, settings_.readers)}),
-        pool(std::make_unique<WorkPool>(std::max<size_t>(1, settings_.readers), 1)),
-        models(settings_.models, [this](const ModelSource& source) { return open(source); }),
-        rates(settings_.rate_limit),
-        explanations(settings_.shares.client_bytes) {}
+struct ServerState {
+  // Throws what reading the keys and finding the models throw.
+  explicit ServerState(ServerSettings settings_);
 
   std::shared_ptr<Served> open(const ModelSource& source);
   HttpHooks hooks(bool are_of_metrics);
@@ -55,6 +51,7 @@ struct Server::State {
   std::vector<GaugeValue> gauges() const;
   std::string compute_type() const;
   void reload(const std::string& name, bool forces);
+  void reload_keys();
   HttpResponse refuse_connection(int status, const std::string& why, const std::string& peer);
   // The headers that every response has.
   void add_headers(const HttpRequest& request, const std::string& id, HttpResponse& response) const;
@@ -66,7 +63,11 @@ struct Server::State {
   void trim();
 
   const ServerSettings settings;
-  std::function<void(const RequestLog&)> log;
+  // What follows from them.
+  const BrowserRules browser;
+  const QueueLimits queue;
+  const size_t readers;
+  const bool has_explorer;
   mutable std::mutex keys_mutex;
   std::shared_ptr<const Keys> keys_;  // under the lock
   Metrics metrics;

@@ -9,6 +9,7 @@ ROOMS = (
 text     1  library  program  always  things
 rows     5  library  program  always  things
 options  5  program  program  always  things
+serve    5  server   both     always  things
 eval     6  library  program  always  things
 cli      7  program  program  always  things
 """
@@ -29,7 +30,7 @@ def check(run, write, repository):
 
     def go(name="src/base/one.cpp", text=""):
         write("rooms.txt", ROOMS)
-        for room in ("base", "text", "rows", "options", "eval", "cli"):
+        for room in ("base", "text", "rows", "options", "serve", "eval", "cli"):
             write(f"src/{room}/README.md", f"# {room}: a room\n")
             write(f"src/{room}/empty.cpp", "")
         write("include/deberta/error.h", "#pragma once\n")
@@ -80,8 +81,8 @@ def test_a_room_of_the_library_names_no_option_whatever_its_floor(check):
         assert code == 1 and lines[0].startswith(f"src/{room}/one.cpp:1: a literal names an option")
 
 
-def test_rooms_of_the_program_may_name_options(check):
-    for room in ("options", "cli"):
+def test_rooms_of_the_program_and_of_the_server_may_name_options(check):
+    for room in ("options", "serve", "cli"):
         assert check(f"src/{room}/one.cpp", '"--max-tokens"')[0] == 0
 
 
@@ -115,8 +116,21 @@ def test_a_room_of_the_library_includes_none_of_the_program(check):
     ) in lines
 
 
-def test_a_room_of_the_program_includes_the_library(check):
-    assert check("src/cli/one.cpp", '#include "eval/empty.h"\n#include "options/options.h"\n')[0] == 0
+def test_the_library_includes_none_of_the_server_and_the_server_none_of_the_program(check):
+    code, lines = check("src/eval/one.cpp", '#include "serve/empty.h"\n')
+    assert (code, lines) == (
+        1,
+        ["src/eval/one.cpp:1: eval is a room of the library and may not include serve/empty.h, which is the server's"],
+    )
+    assert check("src/eval/one.cpp")[0] == 0
+    code, lines = check("src/serve/one.cpp", '#include "cli/empty.h"\n')
+    assert code == 1
+    assert check("src/serve/one.cpp", '#include "text/empty.h"\n')[0] == 0
+
+
+def test_a_room_of_the_program_includes_the_library_and_the_server(check):
+    includes = "".join(f'#include "{name}"\n' for name in ("eval/empty.h", "serve/empty.h", "options/options.h"))
+    assert check("src/cli/one.cpp", includes)[0] == 0
 
 
 @pytest.mark.parametrize("header", ["torch/torch.h", "ATen/ATen.h", "c10/core/Device.h"])

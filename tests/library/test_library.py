@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import urllib.request
 
 import numpy
 import pytest
@@ -19,6 +20,7 @@ from models import ROOT, make_model, read_safetensors
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta")))
 BUILD = BINARY.parent
+LIBRARIES = ("libdeberta", "libdeberta_serve")
 HEADERS = sorted(path.name for path in (ROOT / "include/deberta").glob("*.h"))
 TEXTS = ["a gorgeous , witty , seductive movie .", "Caf\u00e9 \u65e5\u672c"]
 
@@ -46,8 +48,8 @@ def prefix(tmp_path_factory):
     return folder
 
 
-def library_of(prefix):
-    return next(prefix.glob("lib*/**/libdeberta.so"))
+def library_of(prefix, name):
+    return next(prefix.glob(f"lib*/**/{name}.so"))
 
 
 def build_project(source, build, prefix):
@@ -254,18 +256,20 @@ def test_each_header_compiles_alone(header, prefix):
     )
 
 
-def test_the_umbrella_has_every_header():
+def test_the_umbrella_has_every_header_but_that_of_the_server():
     text = (ROOT / "include/deberta/deberta.h").read_text()
-    assert set(re.findall(r'"deberta/(\w+\.h)"', text)) == set(HEADERS) - {"deberta.h"}
+    assert set(re.findall(r'"deberta/(\w+\.h)"', text)) == set(HEADERS) - {"deberta.h", "server.h"}
 
 
-def test_the_library_shows_only_what_its_headers_declare(prefix):
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_shows_only_what_its_headers_declare(prefix, library):
     declared = " ".join(
         re.findall(r"[A-Za-z_]\w*", " ".join((ROOT / "include/deberta" / name).read_text() for name in HEADERS))
     ).split()
-    lines = checked("nm", "-D", "--defined-only", "-C", library_of(prefix)).splitlines()
+    lines = checked("nm", "-D", "--defined-only", "-C", library_of(prefix, library)).splitlines()
     names = [line.split(" ", 2)[2] for line in lines]
     assert len(names) > 50
+    assert any(name.startswith("deberta::Server::") for name in names) == (library == "libdeberta_serve")
     for name in names:
         plain = re.sub(r"^(typeinfo|typeinfo name|vtable) for ", "", name)
         plain = re.sub(r"\[abi:\w+\]", "", plain)
@@ -276,12 +280,13 @@ def test_the_library_shows_only_what_its_headers_declare(prefix):
         assert "State::" not in plain, name
 
 
-def test_the_library_says_its_version_in_its_name(prefix):
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_says_its_version_in_its_name(prefix, library):
     version = checked(BINARY, "--version").split()[-1]
     major_minor = ".".join(version.split(".")[:2])
-    library = library_of(prefix)
-    assert library.resolve().name == f"libdeberta.so.{version}"
-    assert f"SONAME               libdeberta.so.{major_minor}" in checked("objdump", "-p", library)
+    path = library_of(prefix, library)
+    assert path.resolve().name == f"{library}.so.{version}"
+    assert f"SONAME               {library}.so.{major_minor}" in checked("objdump", "-p", path)
 
 
 def test_another_minor_version_is_not_taken(prefix, tmp_path):
@@ -290,6 +295,16 @@ def test_another_minor_version_is_not_taken(prefix, tmp_path):
     )
     done = run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     assert done.returncode != 0 and "0.1.0" in done.stderr
+
+
+def test_a_program_links_one_of_the_libraries(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(deberta 0.1 REQUIRED)\n"
+        "add_executable(p main.cpp)\ntarget_link_libraries(p PRIVATE deberta::deberta deberta::serve)\n"
+    )
+    (tmp_path / "main.cpp").write_text("int main() {}\n")
+    done = run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert done.returncode != 0 and "DEBERTA_LIBRARY" in done.stderr, done.stderr
 
 
 def test_the_program_is_installed_with_its_documents(prefix):
@@ -349,6 +364,33 @@ def test_example_tensors(examples, models, tmp_path):
     written = read_safetensors(tmp_path / "one.safetensors")
     assert list(written) == [name]
     assert written[name].tobytes() == whole.get(name, whole.get("deberta." + name)).tobytes()
+
+
+def test_example_serve(examples, models):
+    process = subprocess.Popen(
+        [examples / "serve", models["sequence"]],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        request = urllib.request.Request(
+            process.stdout.readline().strip() + "/predict",
+            json.dumps({"inputs": [[text] for text in TEXTS]}).encode(),
+            {"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=300) as response:
+            answer = json.load(response)
+        rest, log = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    rows = answers_of_program("classify", models["sequence"], *TEXTS)
+    assert [labels[0]["label"] for labels in answer] == [row["label"] for row in rows]
+    assert [bits(labels[0]["score"]) for labels in answer] == [bits(row["score"]) for row in rows]
+    assert (process.returncode, rest, log) == (0, "", "POST /predict 200\n")
+    done = run(examples / "serve", "/no/such/folder")
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("error: /no/such/folder: ")
 
 
 def test_code_in_the_documents_is_that_of_the_examples():

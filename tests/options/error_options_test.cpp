@@ -52,6 +52,17 @@ TEST(ErrorOptions, AnOptionMayHaveAnotherNameThanItsArgument) {
   EXPECT_EQ(remedy("no_option", ""), "x; say no_option");
 }
 
+TEST(ErrorOptions, SettingsOfAServerAreOptionsOfItsVerb) {
+  EXPECT_EQ(printed({.message = "expected names that differ, got a twice",
+                     .argument = "models",
+                     .remedies = {{"give others", "name"}}}),
+            "--model: expected names that differ, got a twice; give others: -m NAME=DIR");
+  EXPECT_EQ(printed({.message = "expected a key as well",
+                     .argument = "has_admin",
+                     .remedies = {{"set {}", "api_key"}, {"give {}", "api_key_file"}}}),
+            "--admin: expected a key as well; set DEBERTA_API_KEY or give --api-key-file");
+}
+
 TEST(ErrorOptions, WhatIsWholeInTheLibraryIsShownAsACommand) {
   EXPECT_EQ(printed({.where = "dir", .message = "got an adapter", .remedies = {{"merge it", "adapter", "dir"}}}),
             "dir: got an adapter; merge it: convert -m FOLDER_OF_THAT_MODEL --adapter dir -o NEW_FOLDER");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "data/row_form.h"
+#include "options/table/rows.h"
 #include "pipeline/parameters.h"
 #include "support/expect_error.h"
 
@@ -57,6 +58,16 @@ TEST(OptionTable, AParameterOfATaskIsDescribedByItsRow) {
     std::istringstream words{std::string(row.verbs)};
     for (std::string verb; words >> verb;) EXPECT_EQ(find_parameter(verb, name), nullptr) << verb << " --" << row.name;
   }
+}
+
+TEST(OptionTable, NumbersOfTheLibraryAreDefaultsAsTheyAreTyped) {
+  using option_rows::kTyped;
+  EXPECT_EQ(kTyped<0>, "0");
+  EXPECT_EQ(kTyped<2000000>, "2000000");
+  EXPECT_EQ((kTyped<(size_t{1} << 20) + 1>), "1048577");
+  EXPECT_EQ(kTyped<size_t{64} << 20>, "64MiB");
+  EXPECT_EQ(kTyped<size_t{1} << 30>, "1GiB");
+  EXPECT_EQ(kTyped<size_t{1536} << 20>, "1536MiB");
 }
 
 TEST(OptionTable, EveryTaskOfAParameterIsAVerb) {

@@ -2,6 +2,9 @@
 // of a row exist.
 #pragma once
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -74,6 +77,35 @@ consteval OptionRow in_eval(const Parameter& row, std::string_view name, std::st
                             std::string_view help) {
   return {name, 0, option_type(row.type), default_value, row.range, "eval", help};
 }
+
+// A number as it is typed, in GiB or MiB where it is a multiple of one: "512", "64MiB".
+class TypedNumber {
+ public:
+  explicit constexpr TypedNumber(uint64_t number) {
+    constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
+    const bool is_sized = number > 0 && number % kMiB == 0, is_large = number > 0 && number % kGiB == 0;
+    if (is_sized) {
+      for (const char letter : {'B', 'i', is_large ? 'G' : 'M'}) text_[--begin_] = letter;
+    }
+    uint64_t left = is_large ? number / kGiB : is_sized ? number / kMiB : number;
+    do {
+      text_[--begin_] = static_cast<char>('0' + left % 10);
+      left /= 10;
+    } while (left > 0);
+  }
+  constexpr std::string_view text() const { return std::string_view(text_.data(), text_.size()).substr(begin_); }
+
+ private:
+  std::array<char, 24> text_{};
+  size_t begin_ = 24;
+};
+
+template <uint64_t kNumber>
+inline constexpr TypedNumber kTypedNumber{kNumber};
+
+// A default that the library has, as the default of an option.
+template <uint64_t kNumber>
+inline constexpr std::string_view kTyped = kTypedNumber<kNumber>.text();
 
 // Whether each of the words, separated by spaces, is a verb.
 constexpr bool are_verbs(std::string_view words) {

@@ -1,12 +1,14 @@
 // Options under the heading Server: where the server listens, and who may use it.
+#include "deberta/server.h"
 #include "options/table/rows.h"
 
 namespace deberta::option_rows {
 namespace {
 
 constexpr OptionRow kServerRows[] = {
-    OptionRow{"host", 0, kText, "127.0.0.1", "ADDRESS", "serve", "address to listen on, or localhost"},
-    OptionRow{"port", 0, kInteger, "8080", "0..65535", "serve", "port to listen on; 0: any free one, which is printed"},
+    OptionRow{"host", 0, kText, ServerSettings::kDefaultHost, "ADDRESS", "serve", "address to listen on, or localhost"},
+    OptionRow{"port", 0, kInteger, kTyped<ServerSettings::kDefaultPort>, "0..65535", "serve",
+              "port to listen on; 0: any free one, which is printed"},
     OptionRow{"uds", 0, kText, "", "PATH", "serve",
               "listen on this Unix socket instead; a socket left by a killed server is replaced"},
     OptionRow{"uds-mode", 0, kText, "", "MODE", "serve",
@@ -40,9 +42,9 @@ constexpr OptionRow kServerRows[] = {
     OptionRow{"trusted-proxy", 0, kFiles, "", "ADDRESS", "serve",
               "trust the X-Forwarded-For of a proxy at this address; peers on a Unix socket are always trusted; may be "
               "repeated"},
-    OptionRow{"http-threads", 0, kInteger, "2", "1..64", "serve",
+    OptionRow{"http-threads", 0, kInteger, kTyped<ServerLimits{}.http_threads>, "1..64", "serve",
               "number of threads that read and write connections; they compute nothing"},
-    OptionRow{"tokenization-workers", 0, kInteger, "0", "0..64", "serve",
+    OptionRow{"tokenization-workers", 0, kInteger, kTyped<ServerLimits{}.tokenization_workers>, "0..64", "serve",
               "number of threads that read texts and write answers; 0: half of the processors"},
 };
 static_assert(are_rows(kServerRows));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace deberta::serve {
+namespace deberta::cli {
 
 class LogWriter {
  public:
@@ -27,4 +27,4 @@ class LogWriter {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace deberta::serve
+}  // namespace deberta::cli

@@ -1,5 +1,5 @@
 // A thread with a bounded buffer writes in pieces that a pipe takes at once, and reopens the file on request.
-#include "serve/log_writer.h"
+#include "cli/log_writer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 #include "base/descriptor.h"
 #include "deberta/error.h"
 
-namespace deberta::serve {
+namespace deberta::cli {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;  // waiting at most
@@ -167,4 +167,4 @@ size_t LogWriter::dropped() const {
   return state_->dropped;
 }
 
-}  // namespace deberta::serve
+}  // namespace deberta::cli
