@@ -86,7 +86,7 @@ def test_the_verbs_of_a_checkout_are_listed_and_a_program_says_where_they_are(de
         assert done.returncode == 2
         assert done.stderr == (
             "train-tokenizer: expected a verb of this program, got one that only a checkout has; `./run "
-            "train-tokenizer --help` shows it\n"
+            "train-tokenizer --help` shows it there\n"
         )
 
 
