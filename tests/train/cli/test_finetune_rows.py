@@ -150,7 +150,7 @@ def test_what_the_data_is_in_a_line_each(finetune_texts, tmp_path):
     assert "note\texamples with bytes that are not UTF-8, replaced by U+FFFD: 1\n" in done.stdout
 
 
-def test_examples_that_differ_by_what_is_marked_or_chosen_are_not_one(deberta, plain_base, tmp_path):
+def test_examples_that_differ_by_what_is_marked_or_chosen_are_not_one(finetune_texts):
     wsc = [
         {
             "text": "Ann told Eve that she won .",
@@ -164,35 +164,10 @@ def test_examples_that_differ_by_what_is_marked_or_chosen_are_not_one(deberta, p
         for first, second, label in (("wet", "dry", 0), ("hot", "cold", 1))
     ]
     for task, given in (("wsc", wsc), ("copa", copa)):
-        (tmp_path / "train.jsonl").write_text(jsonl(*given))
-        done = deberta(
-            "finetune",
-            "--task",
-            task,
-            "-m",
-            plain_base,
-            "--train-file",
-            tmp_path / "train.jsonl",
-            "-o",
-            tmp_path / task,
-            "--dry-run",
-        )
+        done = finetune_texts("--dry-run", text=jsonl(*given), task=task, out=task)
         assert done.returncode == 0 and "another label" not in done.stdout, done.stdout + done.stderr
-        (tmp_path / "train.jsonl").write_text(
-            jsonl(*given, given[0] | {"label": 1 - given[0]["label"] if task == "copa" else not given[0]["label"]})
-        )
-        done = deberta(
-            "finetune",
-            "--task",
-            task,
-            "-m",
-            plain_base,
-            "--train-file",
-            tmp_path / "train.jsonl",
-            "-o",
-            tmp_path / task,
-            "--dry-run",
-        )
+        other = given[0] | {"label": 1 - given[0]["label"] if task == "copa" else not given[0]["label"]}
+        done = finetune_texts("--dry-run", text=jsonl(*given, other), task=task, out=task)
         assert "note\texamples with the text of an earlier one and another label: 1\n" in done.stdout, done.stdout
 
 
