@@ -1,7 +1,7 @@
 // Drawing: matrices on a canvas, curves as SVG, and files of both.
 import { element, shape } from "./dom.js";
 import { cssOf } from "./explorer-colours.js";
-import { rangeOf } from "./explorer-numbers.js";
+import { rangeOf, ticksOf } from "./explorer-numbers.js";
 
 // A matrix of rows x columns in [0, 1] as an image, one pixel a value.
 export function imageOf(values, rows, columns, palette) {
@@ -70,12 +70,30 @@ export function matrixSvg(scaled, tokens, palette) {
   return `${head} font-family="sans-serif" font-size="10">${lines.join("\n")}</svg>\n`;
 }
 
-// One of the lines over the whole width, with the numbers at both axes.
-function gridLine(left, right, x, y, bottom, valueX, valueY) {
+// An axis over `values` from one pixel to another: where a value stands on it, and the round numbers to write there.
+function axisOf(values, from, to, most, least) {
+  const [low, high] = rangeOf(values);
+  return {
+    at: (value) => from + (value - low) / (high - low || 1) * (to - from),
+    ticks: ticksOf(low, high, most, least),
+  };
+}
+
+const tickText = (value) => String(+value.toPrecision(6));
+const gridLine = (place, value) =>
+  shape("line", { ...place, stroke: "currentColor", "stroke-opacity": value === 0 ? 0.5 : 0.15 });
+
+// The lines of both axes, with their numbers; those of zero stand out.
+function grid(across, up, { left, right, top, bottom }) {
   return [
-    shape("line", { x1: left, x2: right, y1: y, y2: y, stroke: "currentColor", "stroke-opacity": 0.15 }),
-    shape("text", { x: left - 5, y: y + 4, "text-anchor": "end" }, valueY.toPrecision(3)),
-    shape("text", { x, y: bottom + 15, "text-anchor": "middle" }, String(Math.round(valueX))),
+    ...up.ticks.flatMap((value) => [
+      gridLine({ x1: left, x2: right, y1: up.at(value), y2: up.at(value) }, value),
+      shape("text", { class: "tick-y", x: left - 5, y: up.at(value) + 4, "text-anchor": "end" }, tickText(value)),
+    ]),
+    ...across.ticks.flatMap((value) => [
+      gridLine({ x1: across.at(value), x2: across.at(value), y1: top, y2: bottom }, value),
+      shape("text", { class: "tick-x", x: across.at(value), y: bottom + 15, "text-anchor": "middle" }, tickText(value)),
+    ]),
   ];
 }
 
@@ -90,22 +108,19 @@ function curve({ name, colour, points }, atX, atY) {
   ];
 }
 
-// Curves over x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
+// Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
 export function drawCurves(series, { width = 900, height = 290, x = "", y = "" } = {}) {
-  const left = 56, right = width - 12, top = 24, bottom = height - 54, all = series.flatMap((one) => one.points);
-  const [x0, x1] = rangeOf(all.map((p) => p.x)), [y0, y1] = rangeOf(all.flatMap((p) => [p.low, p.high]));
-  const atX = (value) => left + (value - x0) / (x1 - x0 || 1) * (right - left);
-  const atY = (value) => bottom - (value - y0) / (y1 - y0 || 1) * (bottom - top);
+  const box = { left: 56, right: width - 12, top: 24, bottom: height - 54 };
+  const all = series.flatMap((one) => one.points);
+  const across = axisOf(all.map((p) => p.x), box.left, box.right, 10, 1);
+  const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, 6);
   const label = `${series.map((one) => one.name).join(", ")} over ${x}`;
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: "100%", role: "img", "aria-label": label });
-  for (let i = 0; i <= 4; ++i) {
-    const valueY = y0 + (y1 - y0) * i / 4, valueX = x0 + (x1 - x0) * i / 4;
-    svg.append(...gridLine(left, right, atX(valueX), atY(valueY), bottom, valueX, valueY));
-  }
-  svg.append(shape("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
+  svg.append(...grid(across, up, box),
+    shape("text", { x: (box.left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
     shape("text", { x: 4, y: 11 }, y));
-  for (const one of series) svg.append(...curve(one, atX, atY));
-  return { svg, atX, bottom };
+  for (const one of series) svg.append(...curve(one, across.at, up.at));
+  return { svg, atX: across.at, bottom: box.bottom };
 }
 
 export function saveFile(name, content, type) {

@@ -48,3 +48,12 @@ export function byDistance(values, T) {
 
 export const rangeOf = (values) =>
   values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+
+// The round numbers from low to high: about `most` of them, a step of 1, 2 or 5 times a power of ten apart, and no less
+// than `least`.
+export function ticksOf(low, high, most, least = 0) {
+  const rough = Math.max((high - low) / most, least) || 1, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((one) => one >= rough * (1 - 1e-9));
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+}

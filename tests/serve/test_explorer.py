@@ -175,6 +175,19 @@ def test_by_distance_and_all_heads(page):
     assert page.at("[data-view=distance]").get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.parametrize("text", ["a fine film", "a fine film , and a long one", "a " * 60])
+def test_ticks_stand_where_their_numbers_are(page, text):
+    page.open(model="labels", text=text, view="distance")
+    for axis in "xy":
+        ticks = page.all(f"#distance .tick-{axis}")
+        values = [float(tick.text) for tick in ticks]
+        places = [float(tick.get_attribute(axis)) for tick in ticks]
+        assert 3 <= len(values) <= 13, values
+        assert numpy.allclose(numpy.diff(values), values[1] - values[0], rtol=1e-5), values
+        assert numpy.allclose(numpy.diff(places), places[1] - places[0], atol=0.01), places
+        assert axis == "y" or (0 in values and all(value == round(value) for value in values))
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
