@@ -57,3 +57,13 @@ export function ticksOf(low, high, most, least = 0) {
   const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
+
+// The rows of the relative table in the order of distances from 1 - T: [{ row, from, to }], the distances of each.
+export function runsOf(rows) {
+  const T = (rows.length + 1) / 2, runs = [];
+  rows.forEach((row, i) => {
+    if (i > 0 && row === rows[i - 1]) runs.at(-1).to = i + 1 - T;
+    else runs.push({ row, from: i + 1 - T, to: i + 1 - T });
+  });
+  return runs;
+}

@@ -2,7 +2,7 @@
 import { element, note, shape } from "./dom.js";
 import { colourOf, paletteOf } from "./explorer-colours.js";
 import { cellAt, drawCurves, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
-import { byDistance, rangeOf, weightsWithout, worstSum } from "./explorer-numbers.js";
+import { byDistance, rangeOf, runsOf, weightsWithout, worstSum } from "./explorer-numbers.js";
 
 const NAMES = {
   c2c: "content to content",
@@ -134,17 +134,14 @@ export async function matrixView(place, state, redraw) {
 
 // ---- the terms by distance
 
-// Below the curves: which distances share a row of the relative table.
-function ruler(svg, state, atX, y) {
-  const rows = state.about.rows, T = state.about.tokens.length;
-  for (let i = 0, begin = 0; i <= rows.length; ++i) {
-    if (i < rows.length && rows[i] === rows[begin]) continue;
-    const x = atX(begin + 1 - T - 0.5), width = Math.max(1, atX(i - T + 0.5) - x), opacity = begin % 2 ? 0.25 : 0.55;
+// Below the curves: which distances share a row of the relative table. Neighbouring rows differ in shade.
+function ruler(svg, runs, atX, y) {
+  runs.forEach(({ row, from, to }, i) => {
+    const x = atX(from - 0.5), width = Math.max(1, atX(to + 0.5) - x), opacity = i % 2 ? 0.25 : 0.55;
     svg.append(shape("rect",
       { x, y: y + 20, width, height: 7, fill: "currentColor", "fill-opacity": opacity, stroke: "none" },
-      shape("title", {}, `row ${rows[begin]}: distances ${begin + 1 - T} to ${i - T}`)));
-    begin = i;
-  }
+      shape("title", {}, `row ${row}: distance${from === to ? ` ${from}` : `s ${from} to ${to}`}`)));
+  });
 }
 
 function seriesOf(state) {
@@ -173,7 +170,7 @@ export async function distanceView(place, state, redraw) {
     return place.replaceChildren(controls, element("p", { textContent: "This model has no term of positions." }));
   const { svg, atX, bottom } = drawCurves(series, { x: "distance query - key", y: "score" });
   svg.id = "distance";
-  if (state.about.rows.length > 0) ruler(svg, state, atX, bottom);
+  ruler(svg, runsOf(state.about.rows), atX, bottom);
   const file = `layer${state.layer}-head${state.head}-distance.svg`;
   controls.append(actionButton("SVG", "save-distance", () =>
     saveFile(file, new XMLSerializer().serializeToString(svg), "image/svg+xml")));

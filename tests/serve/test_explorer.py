@@ -188,6 +188,21 @@ def test_ticks_stand_where_their_numbers_are(page, text):
         assert axis == "y" or (0 in values and all(value == round(value) for value in values))
 
 
+@pytest.mark.parametrize("words", [20, 60, 120])
+def test_each_row_of_the_relative_table_is_seen(page, server, words):
+    """Two rows side by side have two shades, so that as many blocks are seen as there are rows."""
+    text = "a " * words
+    rows = server.post("/explain/tokens", {"text": text}, x_model="labels")["rows"]
+    page.open(model="labels", text=text, view="distance")
+    blocks = page.driver.execute_script(
+        "return [...document.querySelectorAll('#distance rect')]"
+        ".map((one) => [one.getAttribute('fill-opacity'), one.textContent])"
+    )
+    shades = [shade for shade, _ in blocks]
+    assert len(blocks) == len(set(rows)) and all(a != b for a, b in zip(shades, shades[1:]))
+    assert [int(title.split(":")[0].removeprefix("row ")) for _, title in blocks] == sorted(set(rows))
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
