@@ -144,6 +144,16 @@ function ruler(svg, runs, atX, y) {
   });
 }
 
+// What the ruler shows: with a short text no two distances have a row in common.
+function aboutRows(runs) {
+  if (runs.length === 0) return "";
+  const shared = runs.filter(({ from, to }) => from !== to)
+    .map(({ from, to }) => Math.min(Math.abs(from), Math.abs(to)));
+  const rows = shared.length === 0 ? "each distance of this text has its own"
+    : `from distance ${Math.min(...shared)} on several distances share one`;
+  return ` The bar below shows the rows of the relative table: ${rows}.`;
+}
+
 function seriesOf(state) {
   const T = state.about.tokens.length, names = state.about.terms.filter((name) => name in SERIES);
   return Promise.all(names.map(async (name) => {
@@ -170,13 +180,13 @@ export async function distanceView(place, state, redraw) {
     return place.replaceChildren(controls, element("p", { textContent: "This model has no term of positions." }));
   const { svg, atX, bottom } = drawCurves(series, { x: "distance query - key", y: "score" });
   svg.id = "distance";
-  ruler(svg, runsOf(state.about.rows), atX, bottom);
+  const runs = runsOf(state.about.rows);
+  ruler(svg, runs, atX, bottom);
   const file = `layer${state.layer}-head${state.head}-distance.svg`;
   controls.append(actionButton("SVG", "save-distance", () =>
     saveFile(file, new XMLSerializer().serializeToString(svg), "image/svg+xml")));
   place.replaceChildren(controls, keyOf(series), svg,
-    note("Lines are means over all pairs of tokens at a distance, bands hold eight tenths of them. The bar below " +
-      "shows the rows of the relative table: far distances share one."));
+    note("Lines are means over all pairs of tokens at a distance, bands hold eight tenths of them." + aboutRows(runs)));
 }
 
 // ---- all heads

@@ -203,6 +203,16 @@ def test_each_row_of_the_relative_table_is_seen(page, server, words):
     assert [int(title.split(":")[0].removeprefix("row ")) for _, title in blocks] == sorted(set(rows))
 
 
+def test_distances_share_rows_only_where_they_do(page, server):
+    page.open(model="labels", text="a fine film", view="distance")
+    assert "each distance of this text has its own" in page.at("#view-distance").text
+    rows = server.post("/explain/tokens", {"text": "a " * 60}, x_model="labels")["rows"]
+    middle = len(rows) // 2  # distance 0
+    first = next(i for i in range(middle, len(rows) - 1) if rows[i] == rows[i + 1]) - middle
+    page.open(model="labels", text="a " * 60, view="distance")
+    assert f"from distance {first} on several distances share one" in page.at("#view-distance").text
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
