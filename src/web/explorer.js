@@ -72,13 +72,23 @@ function summary() {
   return `${tokens.length} tokens, ${layers} layers of ${heads} heads`;
 }
 
+// Empties the views: what they show belongs to another text, or to nothing that is chosen now.
+function clearViews(names = Object.keys(VIEWS)) {
+  for (const name of names) byId(`view-${name}`).replaceChildren();
+}
+
+function giveUp(why, isBad = true) {
+  clearViews();
+  say(why, isBad);
+}
+
 // Draws the view; a later change overtakes it.
 async function redraw(change = {}) {
   Object.assign(state, change);
   const mine = ++turn;
   showTabs();
   writeAddress();
-  if (!state.text) return say("Give a text.");
+  if (!state.text) return giveUp("Give a text.", false);
   say("…");
   try {
     if (needsTerms() && state.about === null) await explain();
@@ -86,7 +96,7 @@ async function redraw(change = {}) {
     await VIEWS[state.view](byId(`view-${state.view}`), state, redraw);
     if (mine === turn) say(summary());
   } catch (error) {
-    if (mine === turn) say(error.message, true);
+    if (mine === turn) giveUp(error.message);
   }
 }
 
@@ -102,6 +112,7 @@ async function explain() {
 function readForm() {
   const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
   Object.assign(state, { model, text, second, about: null, task: taskOf(model) || "" });
+  clearViews(Object.keys(VIEWS).filter((name) => name !== state.view)); // the one that is seen stays until it is drawn
   redraw();
 }
 

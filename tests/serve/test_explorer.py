@@ -17,6 +17,11 @@ from conftest import BINARY, SECONDS, clean_environment
 from models import read_safetensors, write_safetensors
 
 
+def fake_fetch(answer):
+    """JavaScript that puts `answer`, an async function of path, options and the real fetch, in the place of fetch."""
+    return f"const real = window.fetch.bind(window); window.fetch = (path, options) => ({answer})(path, options, real);"
+
+
 class Page:
     """The page, and what a test reads off it."""
 
@@ -45,6 +50,13 @@ class Page:
             assert time.monotonic() < end, self.at("body").text
             time.sleep(0.02)
         return self.at("#status").text
+
+    def run(self, text):
+        field = self.at("#text")
+        field.clear()
+        field.send_keys(text)
+        self.at("#ask button").click()
+        return self.wait()
 
     def view(self, name):
         self.at(f"[data-view={name}]").click()
@@ -237,6 +249,22 @@ def test_what_cannot_be_shown_is_said(page):
     page.open(model="labels", text="word " * 300, view="matrix")
     assert "at most 256 tokens" in page.at("#status").text and page.at("#status").get_attribute("class") == "bad"
     page.driver.get_log("browser")  # the refusal is in the console too
+
+
+def test_what_fails_leaves_no_old_picture(page):
+    page.open(model="labels", text="a fine film", view="heads")
+    page.view("matrix")
+    page.driver.execute_script(
+        fake_fetch(
+            "async () => new Response(JSON.stringify({ error: 'out of order', error_type: 'x' }), { status: 503 })"
+        )
+    )
+    assert page.run("another film") == "out of order" and page.at("#status").get_attribute("class") == "bad"
+    assert not page.all("[role=tabpanel] *")
+    assert page.run("") == "Give a text." and not page.all("[role=tabpanel] *")
+    page.driver.refresh()
+    page.wait()
+    assert "tokens" in page.run("another film") and page.all("#matrix")
 
 
 def test_256_tokens_are_drawn_in_time(page):
