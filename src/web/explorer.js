@@ -85,7 +85,7 @@ function giveUp(why, isBad = true) {
 // Draws the view; a later change overtakes it.
 async function redraw(change = {}) {
   Object.assign(state, change);
-  const mine = ++turn;
+  const mine = ++turn, focused = document.activeElement.id;
   showTabs();
   writeAddress();
   if (!state.text) return giveUp("Give a text.", false);
@@ -94,7 +94,9 @@ async function redraw(change = {}) {
     if (needsTerms() && state.about === null) await explain();
     if (mine !== turn) return;
     await VIEWS[state.view](byId(`view-${state.view}`), state, redraw);
-    if (mine === turn) say(summary());
+    if (mine !== turn) return;
+    if (document.activeElement === document.body) byId(focused)?.focus(); // a field that was drawn anew
+    say(summary());
   } catch (error) {
     if (mine === turn) giveUp(error.message);
   }
@@ -118,10 +120,26 @@ function readForm() {
 
 // ---- keys
 
+// How many views further a key leads from a tab.
+const TAB_STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
 function stepView(step) {
-  const names = Object.keys(VIEWS);
-  redraw({ view: names[(names.indexOf(state.view) + step + names.length) % names.length] });
+  const names = Object.keys(VIEWS), count = names.length, place = names.indexOf(state.view) + step;
+  const end = place < 0 ? 0 : count - 1;
+  redraw({ view: names[Number.isFinite(place) ? (place + count) % count : end] });
 }
+
+function onTabKey(event) {
+  if (!(event.key in TAB_STEPS) || isShortcut(event)) return;
+  event.preventDefault();
+  event.stopPropagation(); // an arrow here means tabs, not heads
+  stepView(TAB_STEPS[event.key]);
+  byId(`tab-${state.view}`).focus();
+}
+
+// Of the browser or the system. AltGr, without which many keyboards have no brackets, may count as Ctrl and Alt.
+const isShortcut = (event) =>
+  !event.getModifierState("AltGraph") && (event.ctrlKey || event.metaKey || event.altKey);
 
 function stepHead([what, step]) {
   const [low, high] = what === "head" ? [0, state.about.heads - 1] : [1, state.about.layers];
@@ -129,7 +147,7 @@ function stepHead([what, step]) {
 }
 
 function onKey(event) {
-  if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || isShortcut(event)) return;
   const about = state.about;
   if (event.key === "[" || event.key === "]") {
     stepView(event.key === "]" ? 1 : -1);
@@ -158,6 +176,7 @@ function listen() {
   });
   for (const tab of document.querySelectorAll("[role=tab]"))
     tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
+  document.querySelector("[role=tablist]").addEventListener("keydown", onTabKey);
   document.addEventListener("keydown", onKey);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
 }

@@ -225,6 +225,39 @@ def test_distances_share_rows_only_where_they_do(page, server):
     assert f"from distance {first} on several distances share one" in page.at("#view-distance").text
 
 
+def test_tabs_are_reached_by_any_keyboard(page):
+    page.open(model="labels", text="a fine film", view="matrix")
+    tabs = [tab.get_attribute("data-view") for tab in page.all("[role=tab]")]
+    focused = "return document.activeElement.id"
+    page.press(Keys.TAB)
+    assert page.driver.execute_script(focused) == "tab-matrix"  # one tab alone is in the order of focus
+    for key, view in (
+        (Keys.ARROW_RIGHT, tabs[tabs.index("matrix") + 1]),
+        (Keys.ARROW_LEFT, "matrix"),
+        (Keys.END, tabs[-1]),
+        (Keys.ARROW_RIGHT, tabs[0]),
+        (Keys.ARROW_LEFT, tabs[-1]),
+        (Keys.HOME, tabs[0]),
+    ):
+        page.press(key)
+        assert page.chosen()["view"] == view and page.driver.execute_script(focused) == f"tab-{view}"
+        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "0"
+    page.driver.execute_script(  # as a German keyboard writes "]": AltGr, which counts as Ctrl and Alt there
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', "
+        "{ key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true }))"
+    )
+    page.wait()
+    assert page.chosen()["view"] == tabs[1]
+
+
+def test_a_field_keeps_the_focus_when_its_view_is_drawn_anew(page):
+    page.open(model="labels", text="a fine film", view="matrix")
+    page.driver.execute_script("document.getElementById('layer').focus()")
+    page.press(Keys.ARROW_DOWN)
+    assert page.chosen()["layer"] == "2"
+    assert page.driver.execute_script("return document.activeElement.id") == "layer"
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
