@@ -41,6 +41,35 @@ function tableOf(head, rows) {
     ...rows.map((row) => element("tr", {}, ...row.map(cell))));
 }
 
+// The labels of a model, as /info lists them.
+const labelsOf = ({ model_type: kinds }) => Object.values(Object.values(kinds ?? {})[0]?.id2label ?? {});
+
+// What a task reads: the names of its texts, whether it needs both, and an example of them.
+const TEXTS = {
+  "fill-mask": { second: "Second text, for attention", example: ["The capital of France is [MASK] .", ""] },
+  "text-classification": { example: ["a gorgeous , witty , seductive movie .", ""] },
+  "token-classification": { second: "Second text, for attention",
+    example: ["Ada Lovelace was born in London .", ""] },
+  "replaced-token-detection": { second: "Second text, for attention",
+    example: ["The capital of France is bread .", ""] },
+  "question-answering": { first: "Question", second: "Context", isPair: true,
+    example: ["Who wrote it ?", "Mary Shelley wrote it ."] },
+  "text-ranking": { first: "Query", second: "Document", isPair: true,
+    example: ["capital of France", "Paris is the capital of France ."] },
+  "feature-extraction": { first: "Text", second: "Text to compare it with", example: ["a fine film", "a good film"] },
+};
+const ENTAILMENT = { first: "Premise", second: "Hypothesis", isPair: true,
+  example: ["A man is playing a guitar .", "A man is playing an instrument ."] };
+
+const USUAL = { first: "Text", second: "Second text", isPair: false,
+  example: ["The capital of France is Paris .", ""] };
+
+// { first, second, isPair, example } of a model.
+export function textsOf(model) {
+  const isEntailment = labelsOf(model).some((label) => /^entail/i.test(label));
+  return { ...USUAL, ...(isEntailment ? ENTAILMENT : TEXTS[model.task]) };
+}
+
 // What the model's route answers.
 const answersOf = (state, body) => askJson(`models/${state.model}`, body, state.model);
 

@@ -1,7 +1,7 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
 import { element } from "./dom.js";
 import { makeSource } from "./explorer-source.js";
-import { taskView, wordsView } from "./explorer-tasks.js";
+import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
 import { distanceView, headsView, matrixView } from "./explorer-views.js";
 
 const byId = (id) => document.getElementById(id);
@@ -12,17 +12,11 @@ if (isFile) delete VIEWS.task; // the model is not here
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
 const CHOSEN_IN_ADDRESS = ["view", "term", "order", ...(isFile ? [] : ["model", "text", "second"])];
-const EXAMPLES = {
-  "fill-mask": "The capital of France is [MASK] .",
-  "text-classification": "a gorgeous , witty , seductive movie .",
-  "token-classification": "Ada Lovelace was born in London .",
-  "replaced-token-detection": "The capital of France is bread .",
-};
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
   view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [],
-  source, about: null, task: "",
+  source, about: null, task: "", texts: textsOf({}),
 };
 let models = [], turn = 0;
 
@@ -33,7 +27,19 @@ function say(text, isBad = false) {
 
 const needsTerms = () => state.view !== "task";
 const modelOf = (name) => models.find((one) => one.name === name);
-const taskOf = (name) => (modelOf(name) || {}).task;
+
+// The name of a text that the task needs and does not have.
+function missingText() {
+  const { first, second, isPair } = state.texts;
+  if (!state.text) return first;
+  return isPair && !state.second ? second : "";
+}
+
+function nameFields() {
+  byId("text-name").textContent = state.texts.first;
+  byId("second-name").textContent = state.texts.second;
+  byId("second").required = state.texts.isPair;
+}
 
 // ---- the address
 
@@ -88,7 +94,7 @@ async function redraw(change = {}) {
   const mine = ++turn, focused = document.activeElement.id;
   showTabs();
   writeAddress();
-  if (!state.text) return giveUp("Give a text.", false);
+  if (missingText()) return giveUp(`Give a ${missingText().toLowerCase()}.`, false);
   say("…");
   try {
     if (needsTerms() && state.about === null) await explain();
@@ -113,7 +119,9 @@ async function explain() {
 
 function readForm() {
   const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
-  Object.assign(state, { model, text, second, about: null, task: taskOf(model) || "" });
+  const served = modelOf(model) ?? {};
+  Object.assign(state, { model, text, second, about: null, task: served.task ?? "", texts: textsOf(served) });
+  nameFields();
   clearViews(Object.keys(VIEWS).filter((name) => name !== state.view)); // the one that is seen stays until it is drawn
   redraw();
 }
@@ -162,9 +170,13 @@ function onKey(event) {
 
 // ---- the beginning
 
+function showExample(model) {
+  [byId("text").value, byId("second").value] = textsOf(model).example;
+}
+
 function onModel() {
-  const task = taskOf(byId("model").value);
-  if (Object.values(EXAMPLES).includes(byId("text").value) && EXAMPLES[task]) byId("text").value = EXAMPLES[task];
+  const isExample = models.some((model) => textsOf(model).example[0] === byId("text").value);
+  if (isExample) showExample(modelOf(byId("model").value));
   readForm();
 }
 
@@ -195,8 +207,8 @@ async function main() {
   byId("model").append(...models.map(({ name }) =>
     element("option", { textContent: name, selected: name === state.model })));
   const first = modelOf(state.model) || models[0];
-  byId("text").value = state.text || EXAMPLES[first.task] || byId("text").value;
-  byId("second").value = state.second;
+  if (state.text) [byId("text").value, byId("second").value] = [state.text, state.second];
+  else showExample(first);
   if (isFile) showFile();
   listen();
   if (state.model && !isFile && first.name !== state.model)

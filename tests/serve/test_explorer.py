@@ -102,6 +102,38 @@ def test_every_task_has_its_view(page):
         assert shown in page.at("#view-task").text, (model, page.at("body").text)
 
 
+@pytest.mark.parametrize(
+    "model, names, needs_both",
+    [
+        ("labels", ("Text", "Second text"), False),
+        ("nli", ("Premise", "Hypothesis"), True),
+        ("span", ("Question", "Context"), True),
+        ("score", ("Query", "Document"), True),
+    ],
+)
+def test_fields_have_the_names_of_the_task(page, model, names, needs_both):
+    page.open(model=model, text="a fine film", view="task")
+    fields = [page.at("#text"), page.at("#second")]
+    assert tuple(field.accessible_name for field in fields) == names
+    assert fields[0].get_property("required") and fields[1].get_property("required") == needs_both
+    if needs_both:
+        assert page.at("#status").text == f"Give a {names[1].lower()}." and not page.all("[role=tabpanel] *")
+        fields[1].send_keys("it was a fine one", Keys.ENTER)
+        page.wait()
+    assert page.all("#view-task table")
+
+
+def test_a_model_comes_with_texts_of_its_task(page):
+    page.open(model="labels", view="task")
+    Select(page.at("#model")).select_by_visible_text("span")
+    page.wait()
+    assert page.chosen()["text"].startswith("Who ") and page.chosen()["second"] and page.all("#view-task table")
+    page.at("#text").send_keys(" And when ?")
+    Select(page.at("#model")).select_by_visible_text("labels")  # a text of the reader's own stays
+    page.wait()
+    assert page.chosen()["text"].endswith(" And when ?")
+
+
 def test_a_text_is_typed_and_run(page):
     page.open(model="labels", view="task")
     before = page.at("#view-task").text
