@@ -16,11 +16,28 @@ function labels(rows) {
   return table;
 }
 
+// One mark for spans that overlap, as strong as the one that is furthest from the middle: the pieces that stand for the
+// bytes of a character all have its place.
+function marksOf(spans) {
+  const marks = [];
+  for (const span of spans) {
+    const last = marks.at(-1);
+    if (last === undefined || span.start >= last.end) {
+      marks.push({ ...span });
+      continue;
+    }
+    if (Math.abs(span.strength - 0.5) > Math.abs(last.strength - 0.5)) last.strength = span.strength;
+    last.end = Math.max(last.end, span.end);
+    last.note += ` ${span.note}`;
+  }
+  return marks;
+}
+
 // The text with parts of it coloured. spans: [{ start, end, strength, note }] in code points, in order.
 function coloured(text, spans) {
   const palette = paletteOf("diverging"), points = [...text], line = element("p", { className: "tokens" });
   let at = 0;
-  for (const { start, end, strength, note } of spans) {
+  for (const { start, end, strength, note } of marksOf(spans)) {
     if (start > at) line.append(points.slice(at, start).join(""));
     const colour = palette[Math.round(Math.max(0, Math.min(1, strength)) * 255)];
     const words = points.slice(start, end).join("");

@@ -298,6 +298,16 @@ def test_which_words_count(page):
     assert "needs a model of labels" in page.at("#view-words").text
 
 
+def test_a_character_of_several_pieces_is_written_once(page, server):
+    text = "a \U0001f600 film"
+    tokens = server.post("/explain/tokens", {"text": text}, x_model="replaced")["tokens"]
+    places = [(token["start"], token["end"]) for token in tokens if not token["special"]]
+    assert len(set(places)) < len(places)
+    for view in ("task", "words"):
+        page.open(model="replaced", text=text, view=view)
+        assert page.at(f"#view-{view} .tokens").text == text
+
+
 def test_a_link_to_a_model_that_is_not_here_says_so(page):
     page.open(model="labels", text="a fine film", view="heads")
     page.driver.get("about:blank")
