@@ -16,6 +16,10 @@ export function paletteOf(ramp) {
   return Array.from({ length: 256 }, (_, i) => between(stops, i / 255));
 }
 
+// [r, g, b] of a series; there are as many as palette.css has, and then they come again.
+const SERIES_COLOURS = 7;
+export const colourOfSeries = (index) => parsed(colourOf(`c${index % SERIES_COLOURS}`));
+
 export const cssOf = ([r, g, b]) => `rgb(${r} ${g} ${b})`;
 
 // Black or white, whichever reads better on the colour.

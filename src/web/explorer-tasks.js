@@ -1,7 +1,7 @@
 // The model's own task, and which words of the text its answer depends on.
 import { askJson } from "./api.js";
 import { element, note } from "./dom.js";
-import { cssOf, inkOn, paletteOf } from "./explorer-colours.js";
+import { colourOfSeries, cssOf, inkOn, paletteOf } from "./explorer-colours.js";
 
 function labels(rows) {
   const table = element("table");
@@ -33,17 +33,18 @@ function marksOf(spans) {
   return marks;
 }
 
-// The text with parts of it coloured. spans: [{ start, end, strength, note }] in code points, in order.
+// The text with parts of it coloured. spans: [{ start, end, note }] in code points, in order, with a strength from 0 to
+// 1, or with a kind and its colour.
 function coloured(text, spans) {
   const palette = paletteOf("diverging"), points = [...text], line = element("p", { className: "tokens" });
   let at = 0;
-  for (const { start, end, strength, note } of marksOf(spans)) {
+  for (const { start, end, strength, note, kind, colour } of marksOf(spans)) {
     if (start > at) line.append(points.slice(at, start).join(""));
-    const colour = palette[Math.round(Math.max(0, Math.min(1, strength)) * 255)];
-    const words = points.slice(start, end).join("");
-    const mark = element("span", { className: "token", textContent: words, title: note });
-    mark.style.background = cssOf(colour);
-    mark.style.color = inkOn(colour);
+    const ground = colour ?? palette[Math.round(Math.max(0, Math.min(1, strength)) * 255)];
+    const mark = element("span", { className: "token", title: note }, points.slice(start, end).join(""));
+    if (kind) mark.append(" ", element("small", { textContent: kind }));
+    mark.style.background = cssOf(ground);
+    mark.style.color = inkOn(ground);
     line.append(mark);
     at = end;
   }
@@ -96,11 +97,16 @@ async function showLabels(state) {
   return [labels(state.second ? rows[0] : rows)];
 }
 
+// The kinds of entities: B-PER and I-PER are pieces of a PER.
+const kindsOf = (model) =>
+  labelsOf(model).map((label) => label.replace(/^[BIESLU]-/, "")).filter((kind) => kind !== "O");
+
 async function showEntities(state) {
   const parameters = { aggregation_strategy: "first" };
   const found = await answersOf(state, { inputs: state.text, parameters });
-  const spans = found.map((one) =>
-    ({ ...one, strength: 0.5 + one.score / 2, note: `${one.entity_group} ${one.score.toFixed(3)}` }));
+  const kinds = [...new Set([...kindsOf(state.served), ...found.map((one) => one.entity_group)])];
+  const spans = found.map(({ start, end, score, entity_group: kind }) =>
+    ({ start, end, kind, colour: colourOfSeries(kinds.indexOf(kind)), note: `${kind} ${score.toFixed(3)}` }));
   const rows = found.map((one) => [one.entity_group, one.word, one.score]);
   return [coloured(state.text, spans), tableOf(["entity", "text", "score"], rows)];
 }
@@ -152,9 +158,9 @@ const SHOW = {
 };
 
 export async function taskView(place, state) {
-  const show = SHOW[state.task];
-  const parts = show ? await show(state) : [element("p", { textContent: `No view for ${state.task}.` })];
-  place.replaceChildren(element("h2", { textContent: state.task }), ...parts);
+  const show = SHOW[state.served.task];
+  const parts = show ? await show(state) : [element("p", { textContent: `No view for ${state.served.task}.` })];
+  place.replaceChildren(element("h2", { textContent: state.served.task }), ...parts);
 }
 
 // Each word left out in turn: how much the score of the first label falls.
@@ -192,7 +198,7 @@ async function firstTokenWeights(state) {
 // { label, score, words: [{ start, end, fall }] }, or null of a model without labels.
 async function fallsOf(state) {
   if (state.source.data) return state.source.data.occlusion;
-  return state.task === "text-classification" ? askFalls(state) : null;
+  return state.served.task === "text-classification" ? askFalls(state) : null;
 }
 
 async function askFalls(state) {

@@ -16,7 +16,7 @@ const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["lay
 
 const state = {
   view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [],
-  source, about: null, task: "", texts: textsOf({}),
+  source, about: null, served: {}, texts: textsOf({}),
 };
 let models = [], turn = 0;
 
@@ -120,7 +120,7 @@ async function explain() {
 function readForm() {
   const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
   const served = modelOf(model) ?? {};
-  Object.assign(state, { model, text, second, about: null, task: served.task ?? "", texts: textsOf(served) });
+  Object.assign(state, { model, text, second, about: null, served, texts: textsOf(served) });
   nameFields();
   clearViews(Object.keys(VIEWS).filter((name) => name !== state.view)); // the one that is seen stays until it is drawn
   redraw();

@@ -1,6 +1,7 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
 other machine."""
 
+import json
 import subprocess
 import time
 from urllib.parse import parse_qsl, urlencode
@@ -306,6 +307,21 @@ def test_a_character_of_several_pieces_is_written_once(page, server):
     for view in ("task", "words"):
         page.open(model="replaced", text=text, view=view)
         assert page.at(f"#view-{view} .tokens").text == text
+
+
+def test_each_kind_of_entity_has_its_colour_and_its_name(page):
+    text = "Ada met Alan in London ."
+    found = [
+        {"entity_group": kind, "word": text[start:end], "score": 0.9, "start": start, "end": end}
+        for kind, start, end in (("PER", 0, 3), ("PER", 8, 12), ("LOC", 16, 22))
+    ]
+    page.open(model="token", text="a fine film", view="task")
+    page.driver.execute_script(fake_fetch(f"async () => new Response(JSON.stringify({json.dumps(found)}))"))
+    page.run(text)
+    marks = page.all("#view-task .token")
+    assert [mark.text for mark in marks] == ["Ada PER", "Alan PER", "London LOC"]
+    ada, alan, london = (mark.value_of_css_property("background-color") for mark in marks)
+    assert ada == alan != london
 
 
 def test_a_link_to_a_model_that_is_not_here_says_so(page):
