@@ -52,13 +52,13 @@ async function answerOf(response) {
   throw new Error(told?.error?.message || told?.error || `${response.status} ${response.statusText}`);
 }
 
-// The JSON that a route answers; with a body, to a request of that model.
-export async function askJson(path, body, model) {
-  const response = await answerOf(await ask(path, body && postOf(JSON.stringify(body), model)));
+// The JSON that a route answers; with a body, to a request of that model. An AbortSignal ends it.
+export async function askJson(path, body, model, signal) {
+  const response = await answerOf(await ask(path, { ...(body && postOf(JSON.stringify(body), model)), signal }));
   return response.json();
 }
 
-export async function askBytes(path) {
-  const response = await answerOf(await ask(path));
+export async function askBytes(path, signal) {
+  const response = await answerOf(await ask(path, { signal }));
   return response.arrayBuffer();
 }

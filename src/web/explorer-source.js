@@ -9,13 +9,18 @@ function half(bits) {
 }
 const floatsOf = (buffer) => Float32Array.from(new Uint16Array(buffer), half);
 
+// `model`: whom to ask; `signal`: what ends the requests.
 class ServerSource {
+  ask(path, body) {
+    return askJson(path, body, this.model, this.signal);
+  }
+
   async models() {
-    return (await askJson("info")).models;
+    return (await this.ask("info")).models;
   }
 
   async explain(text, second) {
-    const about = await askJson("explain/tokens", second ? { text, text_pair: second } : { text }, this.model);
+    const about = await this.ask("explain/tokens", second ? { text, text_pair: second } : { text });
     this.id = about.explain_id;
     this.kept = new Map();
     return about;
@@ -24,16 +29,16 @@ class ServerSource {
   // [T * T] of one layer (from 1) and head (from 0); c2c, c2p, p2c, sum or softmax.
   async term(layer, head, term) {
     const path = `explain/terms?id=${this.id}&layer=${layer}&head=${head}&term=${term}&dtype=f16`;
-    if (!this.kept.has(path)) this.kept.set(path, floatsOf(await askBytes(path)));
+    if (!this.kept.has(path)) this.kept.set(path, floatsOf(await askBytes(path, this.signal)));
     return this.kept.get(path);
   }
 
   async heads() {
-    return (await askJson(`explain/heads?id=${this.id}`)).heads;
+    return (await this.ask(`explain/heads?id=${this.id}`)).heads;
   }
 
   async thumbnails(size) {
-    return new Uint8Array(await askBytes(`explain/thumbnails?id=${this.id}&size=${size}`));
+    return new Uint8Array(await askBytes(`explain/thumbnails?id=${this.id}&size=${size}`, this.signal));
   }
 }
 

@@ -1,5 +1,4 @@
 // The model's own task, and which words of the text its answer depends on.
-import { askJson } from "./api.js";
 import { element, note } from "./dom.js";
 import { colourOfSeries, cssOf, inkOn, paletteOf } from "./explorer-colours.js";
 
@@ -89,11 +88,11 @@ export function textsOf(model) {
 }
 
 // What the model's route answers.
-const answersOf = (state, body) => askJson(`models/${state.model}`, body, state.model);
+const answersOf = (state, body) => state.source.ask(`models/${state.model}`, body);
 
 async function showLabels(state) {
   const inputs = state.second ? [[state.text, state.second]] : state.text;
-  const rows = await askJson("predict", { inputs }, state.model);
+  const rows = await state.source.ask("predict", { inputs });
   return [labels(state.second ? rows[0] : rows)];
 }
 
@@ -138,12 +137,12 @@ async function showAnswers(state) {
 async function showCosine(state) {
   if (!state.second) return [element("p", { textContent: "A second text shows how alike the two are." })];
   const inputs = { source_sentence: state.text, sentences: [state.second] };
-  const [cosine] = await askJson("similarity", { inputs }, state.model);
+  const [cosine] = await state.source.ask("similarity", { inputs });
   return [element("p", { textContent: `cosine ${cosine.toFixed(4)}` })];
 }
 
 async function showRanking(state) {
-  const found = await askJson("rerank", { query: state.text, texts: [state.second || ""] }, state.model);
+  const found = await state.source.ask("rerank", { query: state.text, texts: [state.second] });
   return [tableOf(["document", "score"], found.map((one) => [state.second, one.score]))];
 }
 
@@ -189,6 +188,7 @@ async function firstTokenView(state) {
 async function firstTokenWeights(state) {
   const T = state.about.tokens.length, total = new Float32Array(T);
   for (let head = 0; head < state.about.heads; ++head) {
+    state.report(head, state.about.heads, "heads");
     const weights = await state.source.term(state.about.layers, head, "softmax");
     for (let j = 0; j < T; ++j) total[j] += weights[j] / state.about.heads;
   }
@@ -201,6 +201,16 @@ async function fallsOf(state) {
   return state.served.task === "text-classification" ? askFalls(state) : null;
 }
 
+// The labels of many texts, asked in parts, so that one sees how far it is and may leave it.
+async function askLabels(state, inputs) {
+  const atOnce = 16, found = [];
+  for (let at = 0; at < inputs.length; at += atOnce) {
+    state.report(at, inputs.length, "texts");
+    found.push(...await state.source.ask("predict", { inputs: inputs.slice(at, at + atOnce) }));
+  }
+  return found;
+}
+
 async function askFalls(state) {
   const lengthOf = (end) => [...state.text.slice(0, end)].length; // in code points
   const words = [...state.text.matchAll(/\S+/gu)].map((match) =>
@@ -208,7 +218,7 @@ async function askFalls(state) {
   const points = [...state.text];
   const without = words.map(({ start, end }) => points.slice(0, start).concat(points.slice(end)).join("") || " ");
   const inputs = [state.text, ...without].map((text) => state.second ? [text, state.second] : [text]);
-  const [whole, ...others] = await askJson("predict", { inputs }, state.model);
+  const [whole, ...others] = await askLabels(state, inputs);
   const { label, score } = whole[0];
   const fallOf = (rows) => score - rows.find((row) => row.label === label).score;
   return { label, score, words: words.map((one, i) => ({ ...one, fall: fallOf(others[i]) })) };

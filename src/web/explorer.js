@@ -18,7 +18,7 @@ const state = {
   view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [],
   source, about: null, served: {}, texts: textsOf({}),
 };
-let models = [], turn = 0;
+let models = [], turn = 0, work = new AbortController(); // of what is being drawn
 
 function say(text, isBad = false) {
   byId("status").textContent = text;
@@ -88,12 +88,36 @@ function giveUp(why, isBad = true) {
   say(why, isBad);
 }
 
+// Ends what is being drawn, and begins something else, or nothing.
+function startWork(isAny) {
+  work.abort();
+  work = new AbortController();
+  source.signal = work.signal;
+  byId("work").hidden = !isAny;
+  byId("progress").removeAttribute("value"); // how much there is to do is not known yet
+  byId("progress-text").textContent = "";
+}
+
+// How much of a long view is done.
+state.report = (done, total, what) => {
+  Object.assign(byId("progress"), { max: total, value: done });
+  byId("progress-text").textContent = `${done} of ${total} ${what}`;
+};
+
+function cancel() {
+  if (byId("work").hidden) return;
+  ++turn;
+  startWork(false);
+  giveUp("Cancelled.", false);
+}
+
 // Draws the view; a later change overtakes it.
 async function redraw(change = {}) {
   Object.assign(state, change);
   const mine = ++turn, focused = document.activeElement.id;
   showTabs();
   writeAddress();
+  startWork(!missingText());
   if (missingText()) return giveUp(`Give a ${missingText().toLowerCase()}.`, false);
   say("…");
   try {
@@ -105,11 +129,12 @@ async function redraw(change = {}) {
     say(summary());
   } catch (error) {
     if (mine === turn) giveUp(error.message);
+  } finally {
+    if (mine === turn) byId("work").hidden = true;
   }
 }
 
 async function explain() {
-  state.source.model = state.model;
   state.about = await state.source.explain(state.text, state.second);
   state.about.tokens.forEach((token, index) => { token.index = index; });
   state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
@@ -120,6 +145,7 @@ async function explain() {
 function readForm() {
   const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
   const served = modelOf(model) ?? {};
+  source.model = model;
   Object.assign(state, { model, text, second, about: null, served, texts: textsOf(served) });
   nameFields();
   clearViews(Object.keys(VIEWS).filter((name) => name !== state.view)); // the one that is seen stays until it is drawn
@@ -155,6 +181,7 @@ function stepHead([what, step]) {
 }
 
 function onKey(event) {
+  if (event.key === "Escape") return cancel();
   if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || isShortcut(event)) return;
   const about = state.about;
   if (event.key === "[" || event.key === "]") {
@@ -182,6 +209,7 @@ function onModel() {
 
 function listen() {
   byId("model").addEventListener("change", onModel);
+  byId("cancel").addEventListener("click", cancel);
   byId("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     readForm();

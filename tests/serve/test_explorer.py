@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 import contract
-from conftest import BINARY, SECONDS, clean_environment
+from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
 
@@ -297,6 +297,32 @@ def test_which_words_count(page):
     assert "Attention is not an explanation" in page.at("#view-words").text
     page.open(model="token", text="a fine film", view="words")
     assert "needs a model of labels" in page.at("#view-words").text
+
+
+def test_a_long_view_says_how_far_it_is_and_can_be_left(page):
+    page.open(model="labels", text="a " * 40, view="matrix")
+    page.driver.execute_script(  # the second part of the texts never comes
+        "window.asked = 0;"
+        + fake_fetch(
+            "async (path, options, real) => String(path) !== 'predict' || !window.asked++ ? real(path, options)"
+            " : new Promise((_, refuse) => "
+            "options.signal.addEventListener('abort', () => refuse(options.signal.reason)))"
+        )
+    )
+    page.at("[data-view=words]").click()
+    wait_for(lambda: page.at("#cancel").is_displayed() and "texts" in page.at("#progress-text").text)
+    progress = page.at("#progress")
+    assert [float(progress.get_attribute(name)) for name in ("value", "max")] == [16, 41]
+    assert page.at("#progress-text").text == "16 of 41 texts" and page.at("#status").text == "…"
+    page.at("#cancel").click()
+    assert page.wait() == "Cancelled." and not page.all("[role=tabpanel] *")
+    assert not page.at("#work").is_displayed() and page.driver.execute_script("return window.asked") == 2
+    page.view("heads")
+    assert page.all(".thumbnails button") and not page.at("#work").is_displayed()
+    page.at("[data-view=words]").click()
+    wait_for(lambda: page.at("#status").text == "…")
+    page.press(Keys.ESCAPE)
+    assert page.at("#status").text == "Cancelled."
 
 
 def test_a_character_of_several_pieces_is_written_once(page, server):
