@@ -1,7 +1,7 @@
 // Drawing: matrices on a canvas, curves as SVG, and files of both.
 import { element, shape } from "./dom.js";
 import { cssOf } from "./explorer-colours.js";
-import { rangeOf, ticksOf } from "./explorer-numbers.js";
+import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js";
 
 // A matrix of rows x columns in [0, 1] as an image, one pixel a value.
 export function imageOf(values, rows, columns, palette) {
@@ -46,6 +46,18 @@ export function drawMatrix(canvas, scaled, tokens, palette) {
   return { margin, cell };
 }
 
+// The palette with the values that its colours stand for.
+export function colourBar({ place, ticks }, palette) {
+  const steps = Float32Array.from(palette, (_, i) => i / (palette.length - 1));
+  const bar = element("div", { className: "colour-bar" }, imageOf(steps, 1, palette.length, palette));
+  for (const value of ticks) {
+    const tick = element("span", { textContent: tickText(value) });
+    tick.style.left = `${100 * place(value)}%`;
+    bar.append(tick);
+  }
+  return bar;
+}
+
 export function cellAt(canvas, { margin, cell }, event, T) {
   const box = canvas.getBoundingClientRect(), scale = canvas.width / box.width;
   const column = Math.floor(((event.clientX - box.left) * scale - margin) / cell);
@@ -71,11 +83,12 @@ export function matrixSvg(scaled, tokens, palette) {
 }
 
 // An axis over `values` from one pixel to another: where a value stands on it, and the round numbers to write there.
-function axisOf(values, from, to, most, least) {
-  const [low, high] = rangeOf(values);
+function axisOf(values, from, to, { most, least = 0, isLogarithmic = false }) {
+  const [low, high] = rangeOf(values), place = isLogarithmic ? logarithmOf : (value) => value;
+  const begin = place(low), size = place(high) - begin || 1;
   return {
-    at: (value) => from + (value - low) / (high - low || 1) * (to - from),
-    ticks: ticksOf(low, high, most, least),
+    at: (value) => from + (place(value) - begin) / size * (to - from),
+    ticks: isLogarithmic ? ticksByTen(low, high) : ticksOf(low, high, most, least),
   };
 }
 
@@ -109,11 +122,11 @@ function curve({ name, colour, points }, atX, atY) {
 }
 
 // Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
-export function drawCurves(series, { width = 900, height = 290, x = "", y = "" } = {}) {
+export function drawCurves(series, { width = 900, height = 290, x = "", y = "", isLogarithmic = false } = {}) {
   const box = { left: 56, right: width - 12, top: 24, bottom: height - 54 };
   const all = series.flatMap((one) => one.points);
-  const across = axisOf(all.map((p) => p.x), box.left, box.right, 10, 1);
-  const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, 6);
+  const across = axisOf(all.map((p) => p.x), box.left, box.right, { most: 10, least: 1, isLogarithmic });
+  const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, { most: 6 });
   const label = `${series.map((one) => one.name).join(", ")} over ${x}`;
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: "100%", role: "img", "aria-label": label });
   svg.append(...grid(across, up, box),

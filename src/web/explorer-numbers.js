@@ -67,3 +67,27 @@ export function runsOf(rows) {
   });
   return runs;
 }
+
+export const mostOf = (values) => Math.max(...rangeOf(values).map(Math.abs));
+
+// Where values stand in a palette, from 0 to 1; the largest magnitude, `most`, is at an end. Of values with a sign,
+// nothing is in the middle. A logarithmic scale tells a thousandth of `most` from nothing. `ticks`: round values.
+export function scaleOf(most, isSigned, isLogarithmic) {
+  const whole = most || 1, linear = ticksOf(0, whole, 3).slice(1);
+  const tens = [0, 1, 2].map((i) => 10 ** (Math.floor(Math.log10(whole)) - i));
+  const share = (size) => isLogarithmic ? Math.log1p(999 * size / whole) / Math.log(1000) : size / whole;
+  const above = isLogarithmic ? tens : linear;
+  return {
+    place: (value) => isSigned ? 0.5 + Math.sign(value) * share(Math.abs(value)) / 2 : share(value),
+    ticks: [...(isSigned ? above.map((value) => -value) : []), 0, ...above],
+  };
+}
+
+// The same of distances: the whole line, where 0 is between those below and those above it.
+export const logarithmOf = (distance) => Math.sign(distance) * Math.log1p(Math.abs(distance));
+
+// 0, 1, 2, 5, 10, 20, ... on both sides, from low to high.
+export function ticksByTen(low, high) {
+  const above = [0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((times) => times * 10 ** power));
+  return [...above.map((value) => -value).reverse(), 0, ...above].filter((value) => value >= low && value <= high);
+}

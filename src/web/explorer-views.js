@@ -1,8 +1,9 @@
 // The views of attention: one head, the terms by distance, all heads.
 import { element, note, shape } from "./dom.js";
 import { colourOf, paletteOf } from "./explorer-colours.js";
-import { cellAt, drawCurves, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
-import { byDistance, rangeOf, runsOf, weightsWithout, worstSum } from "./explorer-numbers.js";
+import { actionButton, choices, headControls, scaleChoice } from "./explorer-controls.js";
+import { cellAt, colourBar, drawCurves, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
+import { byDistance, mostOf, runsOf, scaleOf, weightsWithout, worstSum } from "./explorer-numbers.js";
 
 const NAMES = {
   c2c: "content to content",
@@ -13,40 +14,11 @@ const NAMES = {
 };
 const SERIES = { c2p: "c0", p2c: "c1" };
 
-// ---- what views have in common
-
-function choices(id, label, values, chosen, change) {
-  const select = element("select", { id });
-  select.append(...values.map(([value, name]) =>
-    element("option", { value, textContent: name, selected: String(value) === String(chosen) })));
-  select.addEventListener("change", () => change(select.value));
-  return element("label", {}, label, select);
-}
-
-function headControls(state, redraw) {
-  const numbers = (count, first) => Array.from({ length: count }, (_, i) => [i + first, i + first]);
-  const { layers, heads } = state.about;
-  return [choices("layer", "Layer", numbers(layers, 1), state.layer, (value) => redraw({ layer: +value })),
-    choices("head", "Head", numbers(heads, 0), state.head, (value) => redraw({ head: +value }))];
-}
-
-function actionButton(label, id, act) {
-  const button = element("button", { type: "button", textContent: label, id });
-  button.addEventListener("click", act);
-  return button;
-}
-
 // ---- one head
 
 async function termsOf(state) {
   const term = async (name) => [name, await state.source.term(state.layer, state.head, name)];
   return Object.fromEntries(await Promise.all(state.about.terms.map(term)));
-}
-
-// Values for the palette, which has nothing in its middle where they have a sign.
-function scaleOf(values, isWeights) {
-  const range = rangeOf(values), most = Math.max(...(isWeights ? range : range.map(Math.abs)));
-  return { most, at: values.map((value) => isWeights ? value / (most || 1) : 0.5 + value / (2 * most || 1)) };
 }
 
 function csvOf(values, tokens) {
@@ -107,6 +79,7 @@ function matrixControls(state, redraw, { canvas, at, values, palette }) {
   return element("div", { className: "controls" },
     ...headControls(state, redraw),
     choices("term", "Show", names, state.term, (value) => redraw({ term: value, dropped: [] })),
+    scaleChoice(state, redraw),
     ...dropBoxes(state, redraw),
     actionButton("SVG", "save-svg", () => saveFile(`${file}.svg`, matrixSvg(at, tokens, palette), "image/svg+xml")),
     actionButton("PNG", "save-png", () => canvas.toBlob((blob) => saveFile(`${file}.png`, blob))),
@@ -115,7 +88,8 @@ function matrixControls(state, redraw, { canvas, at, values, palette }) {
 
 export async function matrixView(place, state, redraw) {
   const tokens = state.about.tokens, { values, isWeights, terms } = await matrixValues(state);
-  const palette = paletteOf(isWeights ? "sequential" : "diverging"), { most, at } = scaleOf(values, isWeights);
+  const palette = paletteOf(isWeights ? "sequential" : "diverging"), most = mostOf(values);
+  const scale = scaleOf(most, !isWeights, state.scale === "log"), at = values.map(scale.place);
   const { canvas, layout } = drawnMatrix(state, at, palette);
   const sum = await state.source.term(state.layer, state.head, "sum"), worst = worstSum(terms, sum);
   const whole = [
@@ -129,7 +103,7 @@ export async function matrixView(place, state, redraw) {
     matrixControls(state, redraw, { canvas, at, values, palette }),
     ...(dropped ? [note(`A counterfactual: the weights as they would be without ${dropped}. The model was not ` +
       "trained so, and the layers below are as they were.")] : []),
-    element("div", { className: "matrix" }, canvas, readout));
+    element("div", { className: "matrix" }, canvas, element("div", {}, colourBar(scale, palette), readout)));
 }
 
 // ---- the terms by distance
@@ -175,10 +149,12 @@ function keyOf(series) {
 
 export async function distanceView(place, state, redraw) {
   const series = await seriesOf(state);
-  const controls = element("div", { className: "controls" }, ...headControls(state, redraw));
+  const controls = element("div", { className: "controls" },
+    ...headControls(state, redraw), scaleChoice(state, redraw));
   if (series.length === 0)
     return place.replaceChildren(controls, element("p", { textContent: "This model has no term of positions." }));
-  const { svg, atX, bottom } = drawCurves(series, { x: "distance query - key", y: "score" });
+  const { svg, atX, bottom } = drawCurves(series,
+    { x: "distance query - key", y: "score", isLogarithmic: state.scale === "log" });
   svg.id = "distance";
   const runs = runsOf(state.about.rows);
   ruler(svg, runs, atX, bottom);
@@ -202,7 +178,8 @@ const ORDERS = {
 
 function thumbnail(one, pixels, side, state, redraw) {
   const index = (one.layer - 1) * state.about.heads + one.head, count = side * side;
-  const values = Float32Array.from(pixels.subarray(index * count, (index + 1) * count), (v) => v / 255);
+  const { place } = scaleOf(255, false, state.scale === "log");
+  const values = Float32Array.from(pixels.subarray(index * count, (index + 1) * count), place);
   const image = imageOf(values, side, side, paletteOf("sequential"));
   image.style.width = image.style.height = "80px";
   const isChosen = one.layer === state.layer && one.head === state.head;
@@ -222,7 +199,8 @@ export async function headsView(place, state, redraw) {
   const orders = Object.entries(ORDERS).map(([value, [name]]) => [value, name]);
   place.replaceChildren(
     element("div", { className: "controls" },
-      choices("order", "Order by", orders, state.order, (value) => redraw({ order: value }))),
+      choices("order", "Order by", orders, state.order, (value) => redraw({ order: value })),
+      scaleChoice(state, redraw)),
     element("div", { className: "thumbnails" },
       ...inOrder.map((one) => thumbnail(one, pixels, side, state, redraw))),
     note("H: entropy of a row's weights in nats, mean over rows. |d|: mean distance that is read. cls: weight on the " +

@@ -1,5 +1,6 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
 import { element } from "./dom.js";
+import { SCALE_NAMES } from "./explorer-controls.js";
 import { makeSource } from "./explorer-source.js";
 import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
 import { distanceView, headsView, matrixView } from "./explorer-views.js";
@@ -11,12 +12,12 @@ const VIEWS = { task: taskView, matrix: matrixView, distance: distanceView, head
 if (isFile) delete VIEWS.task; // the model is not here
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
-const CHOSEN_IN_ADDRESS = ["view", "term", "order", ...(isFile ? [] : ["model", "text", "second"])];
+const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale", ...(isFile ? [] : ["model", "text", "second"])];
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
-  view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", dropped: [],
-  source, about: null, served: {}, texts: textsOf({}),
+  view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", scale: "linear",
+  dropped: [], source, about: null, served: {}, texts: textsOf({}),
 };
 let models = [], turn = 0, work = new AbortController(); // of what is being drawn
 
@@ -50,12 +51,13 @@ function readAddress() {
   state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS_SHOWN.includes(name));
   if (!(state.view in VIEWS)) state.view = firstView;
   if (!TERMS_SHOWN.includes(state.term)) state.term = "softmax";
+  if (!SCALE_NAMES.includes(state.scale)) state.scale = "linear";
 }
 
 function writeAddress() {
-  const { view, model, text, second, layer, head, term, order, dropped } = state;
+  const { view, model, text, second, layer, head, term, order, scale, dropped } = state;
   const fields = new URLSearchParams({
-    view, model, text, ...(second ? { second } : {}), layer, head, term, order,
+    view, model, text, ...(second ? { second } : {}), layer, head, term, order, scale,
     ...(dropped.length ? { without: dropped.join(",") } : {}),
   });
   history.replaceState(null, "", `#${fields}`);

@@ -291,6 +291,32 @@ def test_a_field_keeps_the_focus_when_its_view_is_drawn_anew(page):
     assert page.driver.execute_script("return document.activeElement.id") == "layer"
 
 
+def test_a_logarithmic_scale(page):
+    page.open(model="labels", text="a fine film , and a long one", view="matrix", term="softmax")
+
+    def ticks():
+        return [float(tick.text) for tick in page.all(".colour-bar span")]
+
+    linear, linear_ticks = page.pixels(), ticks()
+    assert linear_ticks[0] == 0 and numpy.allclose(numpy.diff(linear_ticks), linear_ticks[1])
+    Select(page.at("#scale")).select_by_value("log")
+    page.wait()
+    assert page.pixels() != linear and page.chosen()["scale"] == "log"
+    assert ticks()[0] == 0 and numpy.allclose(sorted(ticks()[1:]), max(ticks()) * 10.0 ** numpy.arange(-2, 1))
+    page.view("distance")
+    values = [int(tick.text) for tick in page.all("#distance .tick-x")]
+    places = [float(tick.get_attribute("x")) for tick in page.all("#distance .tick-x")]
+    assert {-5, -2, -1, 0, 1, 2, 5} <= set(values) and len(page.all("#distance polyline")) == 2
+    expected = numpy.sign(values) * numpy.log1p(numpy.abs(values))
+    assert numpy.allclose(numpy.polyval(numpy.polyfit(expected, places, 1), expected), places, atol=0.01)
+    page.view("heads")
+    image = "return document.querySelector('.thumbnails canvas').toDataURL()"
+    seen = page.driver.execute_script(image)
+    Select(page.at("#scale")).select_by_value("linear")
+    page.wait()
+    assert page.driver.execute_script(image) != seen and page.chosen()["scale"] == "linear"
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
