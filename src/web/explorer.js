@@ -65,12 +65,14 @@ function writeAddress() {
 
 // ---- what is shown
 
+// Other views are empty: they would show another text, and have fields of the same name.
 function showTabs() {
   for (const tab of document.querySelectorAll("[role=tab]:not([hidden])")) {
-    const isChosen = tab.dataset.view === state.view;
+    const isChosen = tab.dataset.view === state.view, panel = byId(`view-${tab.dataset.view}`);
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
-    byId(`view-${tab.dataset.view}`).hidden = !isChosen;
+    panel.hidden = !isChosen;
+    if (!isChosen) panel.replaceChildren();
   }
 }
 
@@ -80,13 +82,9 @@ function summary() {
   return `${tokens.length} tokens, ${layers} layers of ${heads} heads`;
 }
 
-// Empties the views: what they show belongs to another text, or to nothing that is chosen now.
-function clearViews(names = Object.keys(VIEWS)) {
-  for (const name of names) byId(`view-${name}`).replaceChildren();
-}
-
+// What is shown belongs to another text, or to nothing that is chosen now.
 function giveUp(why, isBad = true) {
-  clearViews();
+  byId(`view-${state.view}`).replaceChildren();
   say(why, isBad);
 }
 
@@ -150,7 +148,6 @@ function readForm() {
   source.model = model;
   Object.assign(state, { model, text, second, about: null, served, texts: textsOf(served) });
   nameFields();
-  clearViews(Object.keys(VIEWS).filter((name) => name !== state.view)); // the one that is seen stays until it is drawn
   redraw();
 }
 

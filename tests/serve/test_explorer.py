@@ -317,6 +317,14 @@ def test_a_logarithmic_scale(page):
     assert page.driver.execute_script(image) != seen and page.chosen()["scale"] == "linear"
 
 
+def test_no_two_elements_have_one_name(page):
+    page.open(model="labels", text="a fine film", view="matrix")
+    for view in [tab.get_attribute("data-view") for tab in page.all("[role=tab]")]:
+        page.view(view)
+        names = page.driver.execute_script("return [...document.querySelectorAll('[id]')].map((one) => one.id)")
+        assert len(names) == len(set(names)), view
+
+
 def test_which_words_count(page):
     page.open(model="labels", text="a fine film , and a long one", view="words")
     assert [mark.text for mark in page.all("#occlusion .token")] == "a fine film , and a long one".split()
