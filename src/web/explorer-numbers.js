@@ -21,13 +21,8 @@ export function weightsWithout(terms, dropped, T) {
   return softmaxRows(left[0].map((_, i) => sumAt(left, i)), T);
 }
 
-// The largest difference between the sum of the terms and what the server says it is.
-export function worstSum(terms, sum) {
-  const matrices = Object.values(terms);
-  let worst = 0;
-  for (let i = 0; i < sum.length; ++i) worst = Math.max(worst, Math.abs(sumAt(matrices, i) - sum[i]));
-  return worst;
-}
+export const worstDifference = (some, others) =>
+  some.reduce((worst, value, i) => Math.max(worst, Math.abs(value - others[i])), 0);
 
 // Mean, and the tenth and ninetieth of a hundred, over all pairs of tokens at each distance query - key.
 export function byDistance(values, T) {

@@ -3,7 +3,7 @@ import { element, note, shape } from "./dom.js";
 import { colourOf, paletteOf } from "./explorer-colours.js";
 import { actionButton, choices, headControls, scaleChoice } from "./explorer-controls.js";
 import { cellAt, colourBar, drawCurves, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
-import { byDistance, mostOf, runsOf, scaleOf, weightsWithout, worstSum } from "./explorer-numbers.js";
+import { byDistance, mostOf, runsOf, scaleOf, weightsWithout, worstDifference } from "./explorer-numbers.js";
 
 const NAMES = {
   c2c: "content to content",
@@ -86,16 +86,25 @@ function matrixControls(state, redraw, { canvas, at, values, palette }) {
     actionButton("CSV", "save-csv", () => saveFile(`${file}.csv`, csvOf(values, tokens), "text/csv")));
 }
 
+// Whether the terms make the weights of the model's own pass. A file has no others than those that the terms make.
+async function checkedWeights(state, terms) {
+  if (state.source.data) return [];
+  const weights = await state.source.term(state.layer, state.head, "softmax");
+  const worst = worstDifference(weightsWithout(terms, [], state.about.tokens.length), weights);
+  const names = Object.keys(terms).join(" + ");
+  return [`max |softmax(${names}) - weights| ${worst.toExponential(1)} (values come in half precision)`];
+}
+
 export async function matrixView(place, state, redraw) {
   const tokens = state.about.tokens, { values, isWeights, terms } = await matrixValues(state);
   const palette = paletteOf(isWeights ? "sequential" : "diverging"), most = mostOf(values);
   const scale = scaleOf(most, !isWeights, state.scale === "log"), at = values.map(scale.place);
   const { canvas, layout } = drawnMatrix(state, at, palette);
-  const sum = await state.source.term(state.layer, state.head, "sum"), worst = worstSum(terms, sum);
+  const sum = await state.source.term(state.layer, state.head, "sum");
   const whole = [
     `scores times 1 / sqrt(d terms) = ${state.about.scale.toPrecision(4)}`,
     `largest ${isWeights ? "weight" : "magnitude"} ${most.toPrecision(4)}`,
-    `max |c2c + c2p + p2c - sum| ${worst.toExponential(1)} (values come in half precision)`,
+    ...await checkedWeights(state, terms),
   ].join("\n");
   const readout = readoutOf(canvas, layout, tokens, whole, { ...terms, sum, shown: values });
   const dropped = state.dropped.join(" and ");
