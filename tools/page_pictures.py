@@ -22,7 +22,7 @@ WIDTH, COLOURS = 900, 64
 TEXT = "The old king gave his daughter a white horse and a silver ring ."
 VIEWS = {
     "heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
-    "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "1", "term": "sum"},
+    "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "2", "term": "sum"},
     "words": {"model": "sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"},
 }
 SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]

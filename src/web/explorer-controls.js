@@ -10,10 +10,10 @@ export function choices(id, label, values, chosen, change) {
 }
 
 export function headControls(state, redraw) {
-  const numbers = (count, first) => Array.from({ length: count }, (_, i) => [i + first, i + first]);
+  const numbers = (count) => Array.from({ length: count }, (_, i) => [i + 1, i + 1]);
   const { layers, heads } = state.about;
-  return [choices("layer", "Layer", numbers(layers, 1), state.layer, (value) => redraw({ layer: +value })),
-    choices("head", "Head", numbers(heads, 0), state.head, (value) => redraw({ head: +value }))];
+  return [choices("layer", "Layer", numbers(layers), state.layer, (value) => redraw({ layer: +value })),
+    choices("head", "Head", numbers(heads), state.head, (value) => redraw({ head: +value }))];
 }
 
 export function actionButton(label, id, act) {

@@ -9,6 +9,9 @@ function half(bits) {
 }
 const floatsOf = (buffer) => Float32Array.from(new Uint16Array(buffer), half);
 
+// Routes and files count heads from 0, the page counts them from 1, as layers.
+const countedFromOne = (figures) => ({ ...figures, head: figures.head + 1 });
+
 // `model`: whom to ask; `signal`: what ends the requests.
 class ServerSource {
   ask(path, body) {
@@ -26,15 +29,15 @@ class ServerSource {
     return about;
   }
 
-  // [T * T] of one layer (from 1) and head (from 0); c2c, c2p, p2c, sum or softmax.
+  // [T * T] of one layer and head, both from 1; c2c, c2p, p2c, sum or softmax.
   async term(layer, head, term) {
-    const path = `explain/terms?id=${this.id}&layer=${layer}&head=${head}&term=${term}&dtype=f16`;
+    const path = `explain/terms?id=${this.id}&layer=${layer}&head=${head - 1}&term=${term}&dtype=f16`;
     if (!this.kept.has(path)) this.kept.set(path, floatsOf(await askBytes(path, this.signal)));
     return this.kept.get(path);
   }
 
   async heads() {
-    return (await this.ask(`explain/heads?id=${this.id}`)).heads;
+    return (await this.ask(`explain/heads?id=${this.id}`)).heads.map(countedFromOne);
   }
 
   async thumbnails(size) {
@@ -61,14 +64,14 @@ class PageSource {
   async term(layer, head, term) {
     const { about, values } = this.data;
     if (term !== "sum" && term !== "softmax")
-      return floatsOf(decode(values[term][(layer - 1) * about.heads + head]).buffer);
+      return floatsOf(decode(values[term][(layer - 1) * about.heads + head - 1]).buffer);
     const terms = await Promise.all(about.terms.map((name) => this.term(layer, head, name)));
     const sum = terms[0].map((_, i) => sumAt(terms, i));
     return term === "sum" ? sum : softmaxRows(sum, about.tokens.length);
   }
 
   async heads() {
-    return this.data.heads;
+    return this.data.heads.map(countedFromOne);
   }
 
   async thumbnails() {

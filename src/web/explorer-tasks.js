@@ -187,8 +187,8 @@ async function firstTokenView(state) {
 
 async function firstTokenWeights(state) {
   const T = state.about.tokens.length, total = new Float32Array(T);
-  for (let head = 0; head < state.about.heads; ++head) {
-    state.report(head, state.about.heads, "heads");
+  for (let head = 1; head <= state.about.heads; ++head) {
+    state.report(head - 1, state.about.heads, "heads");
     const weights = await state.source.term(state.about.layers, head, "softmax");
     for (let j = 0; j < T; ++j) total[j] += weights[j] / state.about.heads;
   }

@@ -16,7 +16,7 @@ const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale", ...(isFile ? [] : [
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
-  view: firstView, model: "", text: "", second: "", layer: 1, head: 0, term: "softmax", order: "layer", scale: "linear",
+  view: firstView, model: "", text: "", second: "", layer: 1, head: 1, term: "softmax", order: "layer", scale: "linear",
   dropped: [], source, about: null, served: {}, texts: textsOf({}),
 };
 let models = [], turn = 0, work = new AbortController(); // of what is being drawn
@@ -138,8 +138,9 @@ async function explain() {
   state.about = await state.source.explain(state.text, state.second);
   state.about.tokens.forEach((token, index) => { token.index = index; });
   state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
-  state.head = Math.min(state.head, state.about.heads - 1);
+  state.head = Math.min(Math.max(state.head, 1), state.about.heads);
   if (!state.about.terms.includes(state.term) && !["sum", "softmax"].includes(state.term)) state.term = "softmax";
+  writeAddress(); // what the model does not have was replaced
 }
 
 function readForm() {
@@ -175,8 +176,8 @@ const isShortcut = (event) =>
   !event.getModifierState("AltGraph") && (event.ctrlKey || event.metaKey || event.altKey);
 
 function stepHead([what, step]) {
-  const [low, high] = what === "head" ? [0, state.about.heads - 1] : [1, state.about.layers];
-  redraw({ [what]: Math.min(high, Math.max(low, state[what] + step)) });
+  const last = what === "head" ? state.about.heads : state.about.layers;
+  redraw({ [what]: Math.min(last, Math.max(1, state[what] + step)) });
 }
 
 function onKey(event) {

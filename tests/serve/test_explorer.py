@@ -157,7 +157,7 @@ def test_one_head(page, server):
         page.press(key)
         seen.add(page.pixels())
     assert len(seen) == 8
-    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
+    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "1", "softmax")
     assert worst_weight(page) < 0.02
     page.at("#drop-c2p").click()
     page.wait()
@@ -193,10 +193,10 @@ def test_terms_are_held_against_the_weights_of_the_model(page):
 
 
 def test_values_are_those_of_the_model(page, server, models, tmp_path):
-    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="1")
+    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="2")
     for name in ("svg", "png", "csv"):
         page.at(f"#save-{name}").click()
-    files = {name: page.driver.downloads / f"layer2-head1-sum.{name}" for name in ("svg", "png", "csv")}
+    files = {name: page.driver.downloads / f"layer2-head2-sum.{name}" for name in ("svg", "png", "csv")}
     end = time.monotonic() + SECONDS
     while not all(path.exists() and path.stat().st_size for path in files.values()):
         assert time.monotonic() < end
@@ -292,7 +292,7 @@ def test_tabs_are_reached_by_any_keyboard(page):
     ):
         page.press(key)
         assert page.chosen()["view"] == view and page.driver.execute_script(focused) == f"tab-{view}"
-        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "0"
+        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "1"
     page.driver.execute_script(  # as a German keyboard writes "]": AltGr, which counts as Ctrl and Alt there
         "document.body.dispatchEvent(new KeyboardEvent('keydown', "
         "{ key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true }))"
@@ -341,6 +341,17 @@ def test_no_two_elements_have_one_name(page):
         page.view(view)
         names = page.driver.execute_script("return [...document.querySelectorAll('[id]')].map((one) => one.id)")
         assert len(names) == len(set(names)), view
+
+
+def test_layers_and_heads_count_from_one(page):
+    page.open(model="labels", text="a fine film", view="heads")
+    assert [button.text.split()[0] for button in page.all(".thumbnails button")] == ["1.1", "1.2", "2.1", "2.2"]
+    page.all(".thumbnails button")[3].click()
+    page.wait()
+    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "2")
+    assert page.at("#matrix").accessible_name.startswith("layer 2, head 2")
+    for name in ("layer", "head"):
+        assert [option.text for option in Select(page.at(f"#{name}")).options] == ["1", "2"]
 
 
 def test_which_words_count(page):
@@ -498,7 +509,7 @@ def test_the_page_as_a_file(page_file, page, driver):
     assert not made.at("#text").is_enabled()
     for key in (Keys.ARROW_UP, Keys.ARROW_RIGHT, "5"):
         made.press(key)
-    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "1", "softmax")
+    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "2", "softmax")
     seen = {made.pixels()}
     for key in "1234":
         made.press(key)
