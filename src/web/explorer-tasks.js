@@ -8,7 +8,7 @@ function labels(rows) {
     const bar = element("span", { className: "bar" });
     bar.style.width = `${Math.max(0, Math.min(1, score)) * 12}rem`;
     table.append(element("tr", {},
-      element("td", { textContent: label }),
+      element("td", { textContent: label, dir: "auto" }),
       element("td", { className: "number", textContent: score.toFixed(4) }),
       element("td", {}, bar)));
   }
@@ -35,7 +35,7 @@ function marksOf(spans) {
 // The text with parts of it coloured. spans: [{ start, end, note }] in code points, in order, with a strength from 0 to
 // 1, or with a kind and its colour.
 function coloured(text, spans) {
-  const palette = paletteOf("diverging"), points = [...text], line = element("p", { className: "tokens" });
+  const palette = paletteOf("diverging"), points = [...text], line = element("p", { className: "tokens", dir: "auto" });
   let at = 0;
   for (const { start, end, strength, note, kind, colour } of marksOf(spans)) {
     if (start > at) line.append(points.slice(at, start).join(""));
@@ -52,7 +52,8 @@ function coloured(text, spans) {
 }
 
 function tableOf(head, rows) {
-  const cell = (value) => element("td", { textContent: typeof value === "number" ? value.toFixed(4) : value });
+  const cell = (value) => typeof value === "number" ? element("td", { textContent: value.toFixed(4) })
+    : element("td", { textContent: value, dir: "auto" });
   return element("table", {},
     element("tr", {}, ...head.map((name) => element("th", { textContent: name }))),
     ...rows.map((row) => element("tr", {}, ...row.map(cell))));

@@ -180,6 +180,13 @@ function stepHead([what, step]) {
   redraw({ [what]: Math.min(last, Math.max(1, state[what] + step)) });
 }
 
+// A line ends the text, unless Shift is held, or the keys compose a word of another script.
+function onTextKey(event) {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  byId("ask").requestSubmit();
+}
+
 function onKey(event) {
   if (event.key === "Escape") return cancel();
   if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || isShortcut(event)) return;
@@ -214,6 +221,7 @@ function listen() {
     event.preventDefault();
     readForm();
   });
+  for (const field of document.querySelectorAll("#ask textarea")) field.addEventListener("keydown", onTextKey);
   for (const tab of document.querySelectorAll("[role=tab]"))
     tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
   document.querySelector("[role=tablist]").addEventListener("keydown", onTabKey);
@@ -226,7 +234,7 @@ function showFile() {
   byId("text").value = source.data.text;
   byId("second").value = source.data.second;
   byId("tab-task").hidden = byId("view-task").hidden = true;
-  for (const input of document.querySelectorAll("#ask input, #ask select, #ask button")) input.disabled = true;
+  for (const field of document.querySelectorAll("#ask textarea, #ask select, #ask button")) field.disabled = true;
 }
 
 async function main() {

@@ -148,6 +148,31 @@ def test_a_text_is_typed_and_run(page):
     assert page.chosen()["model"] == "many"
 
 
+def test_a_text_of_several_lines(page):
+    page.open(model="labels", view="words")
+    field = page.at("#text")
+    field.clear()
+    field.send_keys("one line", Keys.SHIFT, Keys.ENTER, Keys.NULL, "and another", Keys.ENTER)
+    page.wait()
+    assert page.chosen()["text"] == page.at("#occlusion").text == "one line\nand another"
+    height = "return document.getElementById('text').getBoundingClientRect().height"
+    before = page.driver.execute_script(height)
+    page.run("one line")
+    assert page.driver.execute_script(height) < before
+
+
+def test_texts_have_the_direction_of_their_script(page):
+    def direction(selector):
+        return page.driver.execute_script(
+            f"return getComputedStyle(document.querySelector('{selector}')).direction"
+        )
+
+    for text, expected in (("a fine film", "ltr"), ("\u05e1\u05e8\u05d8 \u05d8\u05d5\u05d1", "rtl")):
+        page.open(model="labels", text=text, second=text, view="words")
+        for selector in ("#text", "#second", "#view-words .tokens"):
+            assert direction(selector) == expected, selector
+
+
 def test_one_head(page, server):
     page.open(model="labels", text="a fine film , and a long one", view="matrix", term="softmax")
     tokens = len(server.post("/explain/tokens", {"text": "a fine film , and a long one"}, x_model="labels")["tokens"])
