@@ -22,5 +22,11 @@ export const colourOfSeries = (index) => parsed(colourOf(`c${index % SERIES_COLO
 
 export const cssOf = ([r, g, b]) => `rgb(${r} ${g} ${b})`;
 
-// Black or white, whichever reads better on the colour.
-export const inkOn = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000" : "#fff";
+// Relative luminance of WCAG 2.
+function luminance(colour) {
+  const [r, g, b] = colour.map((part) => part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+// Black or white, whichever has the higher contrast: at least 4.5 on any colour.
+export const inkOn = (colour) => (luminance(colour) + 0.05) ** 2 > 1.05 * 0.05 ? "#000" : "#fff";

@@ -482,6 +482,73 @@ def test_256_tokens_are_drawn_in_time(page):
     assert float(page.at("#matrix").get_attribute("data-milliseconds")) < 200
 
 
+VIEWS = ("task", "matrix", "distance", "heads", "words")
+# The texts and fields that are seen, each with its contrast to what lies below it (WCAG 2).
+CONTRASTS = """
+const parts = (css) => { const found = css.match(/[0-9.]+/g).map(Number); return [...found, 1].slice(0, 4); };
+const over = (top, below) => below.map((part, i) => top[3] * top[i] + (1 - top[3]) * part);
+const linear = (part) => part <= 0.04045 * 255 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+const above = (one) => one ? [...above(one.parentElement), getComputedStyle(one)] : [];
+const contrast = (one) => {
+  const styles = above(one), own = styles.at(-1), ink = parts(own[one.closest("svg") ? "fill" : "color"]);
+  const ground = styles.reduce((below, style) => over(parts(style.backgroundColor), below), [255, 255, 255]);
+  ink[3] *= styles.reduce((share, style) => share * style.opacity, 1);
+  const [low, high] = [luminance(ground), luminance(over(ink, ground))].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+};
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), seen = new Set();
+while (texts.nextNode()) if (texts.currentNode.data.trim()) seen.add(texts.currentNode.parentElement);
+for (const field of document.querySelectorAll("textarea, select")) seen.add(field);
+return [...seen].filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("option, script"))
+  .map((one) => [one.textContent || one.value, contrast(one)]);
+"""
+
+
+@pytest.fixture
+def screen(driver):
+    """screen(width, scheme): the page as on a screen of that width, light or dark."""
+
+    def show(width, scheme):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    yield show
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(page, screen, scheme):
+    screen(1280, scheme)
+    page.open(model="labels", text="a fine film , and a long one", view="task")
+    for view in VIEWS:
+        page.view(view)
+        found = page.driver.execute_script(CONTRASTS)
+        assert len(found) > 20 and [one for one in found if one[1] < 4.5] == [], view
+    page.run("word " * 300)
+    assert page.at("#status").get_attribute("class") == "bad"
+    assert [one for one in page.driver.execute_script(CONTRASTS) if one[1] < 4.5] == []
+    page.driver.get_log("browser")  # the refusal is in the console too
+
+
+def test_ink_can_be_read_on_every_colour(page, screen):
+    screen(1280, "light")
+    page.open(model="labels", text="a fine film", view="task")
+    worst = page.driver.execute_async_script(
+        "const done = arguments[0]; import('/explorer/explorer-colours.js').then(({ inkOn }) => {"
+        "const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; let worst = 21;"
+        "for (let v = 0; v < 256 ** 3; v += 997) {"
+        "  const colour = [v >> 16, v >> 8 & 255, v & 255], [r, g, b] = colour.map((part) => linear(part / 255));"
+        "  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;"
+        "  worst = Math.min(worst, inkOn(colour) === '#000' ? light / 0.05 : 1.05 / light);"
+        "} done(worst); })"
+    )
+    assert worst >= 4.5
+
+
 def test_dark_mode_changes_the_picture(page):
     page.open(model="labels", text="a fine film", view="matrix", term="sum")
     light = page.pixels()
