@@ -1,9 +1,10 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
 import { element } from "./dom.js";
 import { SCALE_NAMES } from "./explorer-controls.js";
+import { distanceView } from "./explorer-distance.js";
 import { makeSource } from "./explorer-source.js";
 import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
-import { distanceView, headsView, matrixView } from "./explorer-views.js";
+import { headsView, matrixView } from "./explorer-views.js";
 
 const byId = (id) => document.getElementById(id);
 

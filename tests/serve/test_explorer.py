@@ -520,6 +520,33 @@ def screen(driver):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("text", ["a fine film", "a " * 254])
+def test_every_view_fits_into_the_screen(page, screen, width, text):
+    screen(width, "light")
+    page.open(model="replaced", text=text, view="task")
+    for view in VIEWS:
+        page.view(view)
+        assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width, view
+        for picture in page.all("[role=img]"):  # no wider than its view, and not drawn out in one direction
+            box = picture.rect
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width, view
+            if picture.tag_name == "canvas":
+                assert abs(box["width"] - box["height"]) < 1, view
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_cells_have_numbers_up_to_12_tokens(page, server, screen, width):
+    screen(width, "light")
+    for words in range(5, 14):
+        text = "a " * words
+        count = len(server.post("/explain/tokens", {"text": text}, x_model="labels")["tokens"])
+        page.open(model="labels", text=text, view="matrix", term="sum")
+        digits = page.at("#matrix").get_attribute("data-digits")
+        assert (digits is None) == (count > 12), count
+    assert count > 12
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(page, screen, scheme):
     screen(1280, scheme)

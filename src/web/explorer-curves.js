@@ -1,0 +1,70 @@
+// Curves as SVG, on axes with round numbers.
+import { shape } from "./dom.js";
+import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js";
+
+// An axis over `values` from one pixel to another: where a value stands on it, and the round numbers to write there.
+function axisOf(values, from, to, { most, least = 0, isLogarithmic = false }) {
+  const [low, high] = rangeOf(values), place = isLogarithmic ? logarithmOf : (value) => value;
+  const begin = place(low), size = place(high) - begin || 1;
+  return {
+    at: (value) => from + (place(value) - begin) / size * (to - from),
+    ticks: isLogarithmic ? ticksByTen(low, high) : ticksOf(low, high, most, least),
+  };
+}
+
+const tickText = (value) => String(+value.toPrecision(6));
+const gridLine = (place, value) =>
+  shape("line", { ...place, stroke: "currentColor", "stroke-opacity": value === 0 ? 0.5 : 0.15 });
+
+// The lines of an axis with their numbers; those of zero stand out.
+const linesAcross = (across, { top, bottom }) => across.ticks.flatMap((value) => [
+  gridLine({ x1: across.at(value), x2: across.at(value), y1: top, y2: bottom }, value),
+  shape("text", { class: "tick-x", x: across.at(value), y: bottom + 15, "text-anchor": "middle" }, tickText(value)),
+]);
+const linesUp = (up, { left, right }) => up.ticks.flatMap((value) => [
+  gridLine({ x1: left, x2: right, y1: up.at(value), y2: up.at(value) }, value),
+  shape("text", { class: "tick-y", x: left - 5, y: up.at(value) + 4, "text-anchor": "end" }, tickText(value)),
+]);
+
+// A picture of that size, which looks the same in a file of its own.
+const pictureOf = (width, height, label) => shape("svg", {
+  viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, fill: "currentColor",
+  "font-family": "system-ui, sans-serif", "font-size": 12,
+});
+
+// The band between low and high, and the line of the means.
+function curve({ name, colour, points }, atX, atY) {
+  const above = points.map((p) => `${atX(p.x)},${atY(p.high)}`);
+  const below = [...points].reverse().map((p) => `${atX(p.x)},${atY(p.low)}`);
+  const line = points.map((p) => `${atX(p.x)},${atY(p.mean)}`).join(" ");
+  return [
+    shape("polygon", { points: [...above, ...below].join(" "), fill: colour, "fill-opacity": 0.18 }),
+    shape("polyline", { points: line, fill: "none", stroke: colour, "stroke-width": 2 }, shape("title", {}, name)),
+  ];
+}
+
+// The colour of each curve and its name, in a line.
+function legend(series, left, y) {
+  let x = left;
+  return series.flatMap(({ name, colour }) => {
+    const parts = [shape("line", { x1: x, x2: x + 24, y1: y - 4, y2: y - 4, stroke: colour, "stroke-width": 3 }),
+      shape("text", { x: x + 30, y }, name)];
+    x += 48 + 7 * name.length;
+    return parts;
+  });
+}
+
+// Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
+export function drawCurves(series, { width, height = 290, x, y, isLogarithmic = false }) {
+  const box = { left: 56, right: width - 14, top: 42, bottom: height - 54 };
+  const all = series.flatMap((one) => one.points);
+  const across = axisOf(all.map((p) => p.x), box.left, box.right,
+    { most: Math.min(10, width / 60), least: 1, isLogarithmic });
+  const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, { most: 6 });
+  const svg = pictureOf(width, height, `${series.map((one) => one.name).join(", ")} over ${x}`);
+  svg.append(...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left, 14),
+    shape("text", { x: (box.left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
+    shape("text", { x: 4, y: 32 }, y));
+  for (const one of series) svg.append(...curve(one, across.at, up.at));
+  return { svg, atX: across.at, bottom: box.bottom };
+}
