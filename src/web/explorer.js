@@ -9,7 +9,26 @@ import { headsView, matrixView } from "./explorer-views.js";
 const byId = (id) => document.getElementById(id);
 
 const source = makeSource(), isFile = source.data !== undefined;
-const VIEWS = { task: taskView, matrix: matrixView, distance: distanceView, heads: headsView, words: wordsView };
+// Each view: what draws it, and a sentence that says what is seen.
+const VIEWS = {
+  task: { draw: taskView, says: "What the model answers to the text." },
+  matrix: {
+    draw: matrixView,
+    says: "One matrix of one head: each row is a token that asks (the query), each column one that is read (the key).",
+  },
+  distance: {
+    draw: distanceView,
+    says: "The terms that know positions, over the distance from key to query: which distances a head prefers.",
+  },
+  heads: {
+    draw: headsView,
+    says: "The weights of every head as a small picture, each on a scale of its own, with its figures.",
+  },
+  words: {
+    draw: wordsView,
+    says: "How much the answer loses without each word, and how much the first token reads of each.",
+  },
+};
 if (isFile) delete VIEWS.task; // the model is not here
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
@@ -73,8 +92,10 @@ function showTabs() {
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
     panel.hidden = !isChosen;
+    panel.setAttribute("aria-describedby", "says");
     if (!isChosen) panel.replaceChildren();
   }
+  byId("says").textContent = VIEWS[state.view].says;
 }
 
 function summary() {
@@ -124,7 +145,7 @@ async function redraw(change = {}) {
   try {
     if (needsTerms() && state.about === null) await explain();
     if (mine !== turn) return;
-    await VIEWS[state.view](byId(`view-${state.view}`), state, redraw);
+    await VIEWS[state.view].draw(byId(`view-${state.view}`), state, redraw);
     if (mine !== turn) return;
     if (document.activeElement === document.body) byId(focused)?.focus(); // a field that was drawn anew
     say(summary());

@@ -17,6 +17,8 @@ import contract
 from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
+VIEWS = ("task", "matrix", "distance", "heads", "words")
+
 
 def fake_fetch(answer):
     """JavaScript that puts `answer`, an async function of path, options and the real fetch, in the place of fetch."""
@@ -360,9 +362,19 @@ def test_a_logarithmic_scale(page):
     assert page.driver.execute_script(image) != seen and page.chosen()["scale"] == "linear"
 
 
+def test_a_sentence_says_what_each_view_shows(page):
+    page.open(model="labels", text="a fine film", view="task")
+    said = []
+    for view in VIEWS:
+        page.view(view)
+        said.append(page.at("#says").text)
+        assert page.at(f"#view-{view}").get_attribute("aria-describedby") == "says"
+    assert len(set(said)) == len(VIEWS) and all(text.endswith(".") and len(text) > 20 for text in said)
+
+
 def test_no_two_elements_have_one_name(page):
     page.open(model="labels", text="a fine film", view="matrix")
-    for view in [tab.get_attribute("data-view") for tab in page.all("[role=tab]")]:
+    for view in VIEWS:
         page.view(view)
         names = page.driver.execute_script("return [...document.querySelectorAll('[id]')].map((one) => one.id)")
         assert len(names) == len(set(names)), view
@@ -482,7 +494,6 @@ def test_256_tokens_are_drawn_in_time(page):
     assert float(page.at("#matrix").get_attribute("data-milliseconds")) < 200
 
 
-VIEWS = ("task", "matrix", "distance", "heads", "words")
 # The texts and fields that are seen, each with its contrast to what lies below it (WCAG 2).
 CONTRASTS = """
 const parts = (css) => { const found = css.match(/[0-9.]+/g).map(Number); return [...found, 1].slice(0, 4); };
