@@ -1,4 +1,4 @@
-// Curves as SVG, on axes with round numbers.
+// Curves and boxes as SVG, on axes with round numbers.
 import { shape } from "./dom.js";
 import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js";
 
@@ -67,4 +67,30 @@ export function drawCurves(series, { width, height = 290, x, y, isLogarithmic = 
     shape("text", { x: 4, y: 32 }, y));
   for (const one of series) svg.append(...curve(one, across.at, up.at));
   return { svg, atX: across.at, bottom: box.bottom };
+}
+
+// What lies between the lowest and the highest value, the half of them in the middle as a box, and the median in it.
+function boxOf({ name, colour, quantiles: [low, quarter, median, threeQuarters, high] }, atX, y) {
+  const line = (x1, x2, dy = 0) =>
+    shape("line", { x1, x2, y1: y - dy, y2: y + dy, stroke: colour, "stroke-width": dy ? 3 : 1.5 });
+  return [
+    shape("text", { x: 4, y: y + 4 }, name),
+    line(atX(low), atX(high)),
+    shape("rect", {
+      class: "box", x: atX(quarter), y: y - 8, width: Math.max(1, atX(threeQuarters) - atX(quarter)), height: 16,
+      fill: colour, "fill-opacity": 0.35, stroke: colour,
+    }, shape("title", {}, `${name}: ${[low, quarter, median, threeQuarters, high].map(tickText).join(", ")}`)),
+    line(atX(median), atX(median), 8),
+  ];
+}
+
+// A box for each of `rows`: [{ name, colour, quantiles }], of five quantiles.
+export function drawBoxes(rows, { width, x }) {
+  const box = { left: 150, right: width - 14, top: 6, bottom: 14 + 26 * rows.length };
+  const across = axisOf(rows.flatMap((row) => row.quantiles), box.left, box.right, { most: Math.min(10, width / 80) });
+  const svg = pictureOf(width, box.bottom + 36, `${rows.map((row) => row.name).join(", ")}: quantiles of ${x}`);
+  svg.append(...linesAcross(across, box),
+    shape("text", { x: (box.left + width) / 2, y: box.bottom + 32, "text-anchor": "middle" }, x),
+    ...rows.flatMap((row, i) => boxOf(row, across.at, 22 + 26 * i)));
+  return svg;
 }

@@ -1,6 +1,21 @@
-// Matrices as figures of a page, with the values under the mouse.
+// Matrices as figures of a page: a title, what it says, and the values under the mouse.
 import { element } from "./dom.js";
-import { cellAt } from "./explorer-draw.js";
+import { cellAt, drawMatrix } from "./explorer-draw.js";
+
+// A matrix under its title; `picture` as drawMatrix() takes it.
+export function matrixFigure(title, text, picture) {
+  const canvas = element("canvas", { ariaLabel: title });
+  canvas.setAttribute("role", "img");
+  const layout = drawMatrix(canvas, picture);
+  const caption = element("figcaption", {}, element("b", { textContent: title }), text ? `: ${text}` : "");
+  return { figure: element("figure", {}, caption, canvas), canvas, layout };
+}
+
+// The width of one of several figures that stand beside each other in `place`, as many as have room.
+export function roomIn(place, most = 3) {
+  const width = place.clientWidth, gap = 16, columns = Math.max(1, Math.min(most, Math.floor(width / 330)));
+  return Math.floor((width - gap * (columns - 1)) / columns);
+}
 
 // The text beside matrices of the same tokens: of all of it, and of the pair under the mouse. shown: { name: values }.
 export function readoutOf(figures, tokens, whole, shown) {

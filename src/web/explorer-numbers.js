@@ -53,6 +53,15 @@ export function ticksOf(low, high, most, least = 0) {
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
+// The lowest value, the first quarter, the median, the third quarter and the highest, each between its neighbours.
+export function quantilesOf(values) {
+  const sorted = Float32Array.from(values).sort();
+  return [0, 0.25, 0.5, 0.75, 1].map((share) => {
+    const place = share * (sorted.length - 1), low = Math.floor(place), high = Math.ceil(place);
+    return sorted[low] + (sorted[high] - sorted[low]) * (place - low);
+  });
+}
+
 // The rows of the relative table in the order of distances from 1 - T: [{ row, from, to }], the distances of each.
 export function runsOf(rows) {
   const T = (rows.length + 1) / 2, runs = [];

@@ -4,6 +4,7 @@ import { SCALE_NAMES } from "./explorer-controls.js";
 import { distanceView } from "./explorer-distance.js";
 import { makeSource } from "./explorer-source.js";
 import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
+import { termsView } from "./explorer-terms.js";
 import { headsView, matrixView } from "./explorer-views.js";
 
 const byId = (id) => document.getElementById(id);
@@ -12,6 +13,10 @@ const source = makeSource(), isFile = source.data !== undefined;
 // Each view: what draws it, and a sentence that says what is seen.
 const VIEWS = {
   task: { draw: taskView, says: "What the model answers to the text." },
+  terms: {
+    draw: termsView,
+    says: "The terms of one head side by side on one scale, their sum, and the weights that it becomes.",
+  },
   matrix: {
     draw: matrixView,
     says: "One matrix of one head: each row is a token that asks (the query), each column one that is read (the key).",

@@ -1,6 +1,8 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
 other machine."""
 
+import contextlib
+import http.client
 import json
 import subprocess
 import time
@@ -17,7 +19,7 @@ import contract
 from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
-VIEWS = ("task", "matrix", "distance", "heads", "words")
+VIEWS = ("task", "terms", "matrix", "distance", "heads", "words")
 
 
 def fake_fetch(answer):
@@ -246,6 +248,55 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     terms = read_safetensors(tmp_path / "out")
     expected = sum(terms[f"layer.2.{name}"][0, 1] for name in ("c2c", "c2p", "p2c"))
     assert numpy.abs(numpy.array(rows, float) - expected).max() < 2**-10 * numpy.abs(expected).max()  # half precision
+
+
+def values_of(server, about, layer, head, term):
+    """One matrix as the server has it; layer and head count from 1."""
+    path = f"/explain/terms?id={about['explain_id']}&layer={layer}&head={head - 1}&term={term}&dtype=f16"
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
+    with contextlib.closing(connection):
+        connection.request("GET", path)
+        values = numpy.frombuffer(connection.getresponse().read(), numpy.float16).astype(float)
+    return values.reshape(len(about["tokens"]), -1)
+
+
+COLOURS = """
+const done = arguments[0], canvases = [...document.querySelectorAll("#view-terms figure canvas")];
+import("/explorer/explorer-colours.js").then(({ paletteOf }) => done({
+  diverging: paletteOf("diverging"), sequential: paletteOf("sequential"),
+  cells: canvases.map((canvas) => {
+    const ratio = devicePixelRatio, margin = canvas.dataset.margin * ratio, cell = canvas.dataset.cell * ratio;
+    const T = Math.round((canvas.width - margin) / cell), context = canvas.getContext("2d");
+    return Array.from({ length: T * T }, (_, i) => [...context.getImageData(
+      margin + (i % T) * cell + 1, margin + Math.floor(i / T) * cell + 1, 1, 1).data].slice(0, 3));
+  }),
+}));
+"""
+
+
+def test_terms_stand_side_by_side_on_one_scale(page, server):
+    text = "a fine film"
+    page.open(model="labels", text=text, view="terms", layer="2", head="2")
+    names = [canvas.accessible_name for canvas in page.all("#view-terms figure canvas")]
+    assert names == ["content to content", "content to position", "position to content", "sum", "weights"]
+    assert all(canvas.get_attribute("data-digits") for canvas in page.all("#view-terms figure canvas"))
+    about = server.post("/explain/tokens", {"text": text}, x_model="labels")
+    terms = [values_of(server, about, 2, 2, term) for term in ("c2c", "c2p", "p2c", "sum", "softmax")]
+    most = max(numpy.abs(term).max() for term in terms[:4])
+    drawn = page.driver.execute_async_script(COLOURS)
+    for values, cells in zip(terms[:4], drawn["cells"]):
+        places = numpy.floor((0.5 + values / (2 * most)) * 255 + 0.5).astype(int).ravel()
+        expected = numpy.array(drawn["diverging"])[places]
+        assert numpy.abs(numpy.array(cells) - expected).max() <= 4  # a place beside it, where a half is rounded
+    places = numpy.floor(terms[4] / terms[4].max() * 255 + 0.5).astype(int).ravel()
+    assert numpy.abs(numpy.array(drawn["cells"][4]) - numpy.array(drawn["sequential"])[places]).max() <= 4
+    assert len(page.all("#view-terms .colour-bar")) == 2
+    ActionChains(page.driver).move_to_element(page.all("#view-terms figure canvas")[1]).perform()
+    assert all(f"\n{name}" in page.at("#readout").text for name in ("c2c", "c2p", "p2c", "sum", "weight"))
+    for box, values in zip(page.all("#boxes .box"), terms[:4]):
+        title = page.driver.execute_script("return arguments[0].querySelector('title').textContent", box)
+        told = [float(number) for number in title.split(": ")[1].split(", ")]
+        assert numpy.allclose(told, numpy.quantile(values, (0, 0.25, 0.5, 0.75, 1)), atol=1e-4)
 
 
 def test_by_distance_and_all_heads(page):
@@ -492,6 +543,9 @@ def test_256_tokens_are_drawn_in_time(page):
     page.open(model="labels", text="a " * 254, view="matrix")
     assert page.at("#status").text.startswith("256 tokens")
     assert float(page.at("#matrix").get_attribute("data-milliseconds")) < 200
+    page.view("terms")
+    assert len(page.all("#view-terms figure")) == 5
+    assert float(page.at("#view-terms").get_attribute("data-milliseconds")) < 200
 
 
 # The texts and fields that are seen, each with its contrast to what lies below it (WCAG 2).
@@ -613,7 +667,7 @@ def page_file(driver, models, tmp_path):
             env=clean_environment(),
         )
         made = Page(driver, "")
-        driver.get(f"file://{tmp_path}/page.html")
+        driver.get(f"file://{tmp_path}/page.html#view=matrix")
         made.wait()
         return made
 
@@ -656,7 +710,8 @@ def test_the_page_as_a_file(page_file, page, driver):
     made.view("words")
     assert [mark.get_attribute("title") for mark in made.all("#occlusion .token")] == falls
     made.press("]")
-    assert made.chosen()["view"] == "matrix"
+    assert made.chosen()["view"] == "terms"
+    assert len(made.all("#view-terms figure canvas")) == 5
 
 
 def test_a_file_of_a_model_without_labels(page_file):
