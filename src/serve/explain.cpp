@@ -15,18 +15,8 @@
 #include "serve/api_error.h"
 
 namespace deberta::serve {
-namespace {
 
-constexpr size_t kMostKept = 8;
-constexpr size_t kTermBytes = 20;        // per query, key and head: three terms, their sum and the weight
-constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
-
-[[noreturn]] void refuse(std::string_view name, const std::string& message) {
-  throw ApiError(ApiCode::kValidation, fmt::format("{}: {}", name, message));
-}
-
-// The value of a name in a query of plain words and numbers.
-std::string_view value_of(std::string_view query, std::string_view name) {
+std::string_view query_value(std::string_view query, std::string_view name) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), part.size() + 1));
@@ -36,8 +26,19 @@ std::string_view value_of(std::string_view query, std::string_view name) {
   return {};
 }
 
+namespace {
+
+constexpr size_t kMostKept = 8;
+constexpr size_t kMostPositions = 4096;  // tokens of a text of which no more than the distances are asked
+constexpr size_t kTermBytes = 20;        // per query, key and head: three terms, their sum and the weight
+constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
+
+[[noreturn]] void refuse(std::string_view name, const std::string& message) {
+  throw ApiError(ApiCode::kValidation, fmt::format("{}: {}", name, message));
+}
+
 size_t number_of(std::string_view query, std::string_view name, size_t low, size_t high) {
-  const std::string_view text = value_of(query, name);
+  const std::string_view text = query_value(query, name);
   size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size() || number < low || number > high)
@@ -89,6 +90,19 @@ size_t most_tokens(const ModelConfig& config, size_t bytes) {
 
 }  // namespace
 
+HttpResponse explain_positions(const ServedModel& model, std::string_view query) {
+  const ModelConfig& config = model.pipeline.config;
+  const size_t length = number_of(query, "length", 1, kMostPositions);
+  JsonArray rows;
+  if (config.relative_attention) {
+    for (const int32_t row : relative_position_rows(config, static_cast<int64_t>(length))) rows.push_back(int64_t{row});
+  }
+  return json_response(JsonObject{{"model", model.name},
+                                  {"length", uint64_t{length}},
+                                  {"table_rows", config.relative_attention ? 2 * config.span() : int64_t{0}},
+                                  {"rows", std::move(rows)}});
+}
+
 HttpResponse Explanations::explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now) {
   const std::optional<std::string> text = body.text("text");
   if (!text) body.refuse_missing("text");
@@ -133,7 +147,7 @@ void Explanations::forget(int64_t now) {
 
 std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query, const std::string& owner,
                                                          int64_t now) {
-  const std::string_view id = value_of(query, "id");
+  const std::string_view id = query_value(query, "id");
   const std::lock_guard lock(mutex_);
   const auto entry =
       std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.id == id && kept.owner == owner; });
@@ -149,7 +163,7 @@ HttpResponse Explanations::terms(std::string_view query, const std::string& owne
   const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
   const size_t layer = number_of(query, "layer", 1, terms->layers.size());
   const size_t head = number_of(query, "head", 0, terms->heads - 1);
-  const std::string_view name = value_of(query, "term"), dtype = value_of(query, "dtype");
+  const std::string_view name = query_value(query, "term"), dtype = query_value(query, "dtype");
   const std::vector<float>& all = term_of(terms->layers[layer - 1], name);
   if (all.empty()) refuse("term", fmt::format("the model has no {}", name));
   const size_t count = terms->tokens * terms->tokens;

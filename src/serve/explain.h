@@ -15,6 +15,13 @@
 
 namespace deberta::serve {
 
+// The value of a name in a query of plain words and numbers; empty: there is none.
+std::string_view query_value(std::string_view query, std::string_view name);
+
+// The row of the relative table for each distance in a text of `length` tokens, as `query` says; no text is run. Throws
+// kValidation.
+HttpResponse explain_positions(const ServedModel& model, std::string_view query);
+
 class Explanations {
  public:
   // `most_bytes`: the limit for the terms of a text, and for all that are kept.

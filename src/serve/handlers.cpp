@@ -110,6 +110,12 @@ HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request) 
   return server.explanations.thumbnails(request.request.query, request.owner, microseconds());
 }
 
+HttpResponse explain_positions(ServerState& server, const GetRequest& request) {
+  const std::string_view model = query_value(request.request.query, "model");
+  const std::string name(model.empty() ? request.request.header("x-model") : model);
+  return serve::explain_positions(server.models.find(name)->model, request.request.query);
+}
+
 }  // namespace gets
 
 namespace commands {

@@ -28,6 +28,7 @@ HttpResponse model_ready(ServerState& server, const GetRequest& request);
 HttpResponse explain_terms(ServerState& server, const GetRequest& request);
 HttpResponse explain_heads(ServerState& server, const GetRequest& request);
 HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request);
+HttpResponse explain_positions(ServerState& server, const GetRequest& request);  // the model: `model`, or X-Model
 // What the server reports about itself: server_info.cpp.
 HttpResponse info(ServerState& server, const GetRequest& request);
 HttpResponse models(ServerState& server, const GetRequest& request);

@@ -70,6 +70,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/explain/terms", gets::explain_terms, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/heads", gets::explain_heads, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/thumbnails", gets::explain_thumbnails, Dialect::kTei, Scope::kExplain},
+    Route{"GET", "/explain/positions", gets::explain_positions, Dialect::kTei, Scope::kExplain},
     Route{"POST", "/models/{model}/pipeline/{task}", answers::hub_task},
     Route{"POST", "/models/{model}", answers::hub_own_task},
 };

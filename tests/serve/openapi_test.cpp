@@ -39,6 +39,7 @@ TEST(OpenApi, StatusesFollowFromWhatARouteDoes) {
   EXPECT_EQ(statuses(all, "/tokenize", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 503");
   EXPECT_EQ(statuses(all, "/explain/tokens", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503");
   EXPECT_EQ(statuses(all, "/explain/terms", "get"), "200 400 401 403 404 408 414 422 431 503");
+  EXPECT_EQ(statuses(all, "/explain/positions", "get"), "200 400 401 403 404 408 414 422 431 503");
   EXPECT_EQ(statuses(all, "/explain/heads", "get"), "200 400 401 403 404 408 414 431 503");
   EXPECT_EQ(statuses(all, "/admin/loglevel", "post"), "200 400 401 403 404 408 413 414 415 422 431 503");
   EXPECT_EQ(statuses(all, "/health", "get"), "200 400 403 408 414 431 503");

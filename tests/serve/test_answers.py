@@ -11,6 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import SANITIZED
+from models import make_model
 
 TEXT = "a gorgeous , witty , seductive movie ."
 TEXTS = ["a fine film", "one that I would never see again , whatever my friends may say of it", "so so"]
@@ -293,6 +294,23 @@ def test_the_sums_of_the_metrics_hold(serve, models):
     assert total("deberta_request_duration_seconds_count", route="/predict") == 500
     assert total("deberta_queue_tokens") == total("deberta_queue_items") == 0
     assert total("deberta_batch_items_sum") == 100 + 3 * 100
+
+
+def test_rows_of_distances_are_those_of_a_text(server, serve, tmp_path):
+    explained = server.post("/explain/tokens", {"text": TEXT}, x_model="labels")["rows"]
+    length = (len(explained) + 1) // 2
+    for target, headers in (
+        (f"/explain/positions?model=labels&length={length}", {}),
+        (f"/explain/positions?length={length}", {"x-model": "labels"}),
+    ):
+        status, _, text = server.request("GET", target, headers=headers)
+        answer = json.loads(text)
+        assert status == 200 and answer["rows"] == explained
+        assert (answer["model"], answer["length"], answer["table_rows"]) == ("labels", length, 64)
+    assert server.request("GET", f"/explain/positions?length={length}")[0] == 404  # several models are served
+    plain = serve("-m", make_model(tmp_path / "plain", "rtd", relative_attention=False))
+    answer = json.loads(plain.request("GET", "/explain/positions?length=8")[2])
+    assert answer["rows"] == [] and answer["table_rows"] == 0
 
 
 MIXED = [

@@ -57,7 +57,9 @@ def target(path, model):
 
 
 def query(server, path):
-    """What the explorer's routes want behind their path, for a text that was just explained."""
+    """What the explorer's routes want behind their path, most of them for a text that was just explained."""
+    if path == "/explain/positions":
+        return "?model=labels&length=8"
     wanted = {
         "/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16",
         "/explain/heads": "",
@@ -118,6 +120,8 @@ def test_bodies_that_are_not_as_they_should_be(server):
                     right.replace("&layer=1", ""),
                 ]
                 if "terms" in path
+                else [right.replace("length=8", bad) for bad in ("", "length=0", "length=4097", "length=a")]
+                if "positions" in path
                 else [right.replace("size=4", "size=0")]
             ):
                 ask(server, method, path, 422, more=wrong)
@@ -148,7 +152,7 @@ def test_models_and_files_that_are_not_there(server, serve, models):
             ask(serve("-m", models["labels"], "--metrics-port", "0"), method, path, 404)
             continue
         if method == "GET" and path.startswith("/explain"):
-            ask(server, method, path, 404, more="?id=none")
+            ask(server, method, path, 404, more="?id=none&model=none")
         elif "{file}" in path:
             folder = path.split("/")[1]
             assert server.request("GET", f"/{folder}/{folder}.none")[0] == 404

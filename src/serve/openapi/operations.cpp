@@ -73,6 +73,8 @@ constexpr Operation kOperations[] = {
     {"/explain/heads", kExplorer, "figures of every head", "explainHeads", "", "", "HeadFigures"},
     {"/explain/thumbnails", kExplorer, "small pictures of every head's weights, [layers, heads, size, size]",
      "explainThumbnails", "", "", "application/octet-stream"},
+    {"/explain/positions", kExplorer, "the row of the relative table for each distance, from 1 - length to length - 1",
+     "explainPositions", "", "", "Positions"},
     {"/explorer", kExplorer, "the page", "explorer", "", "", "text/html"},
     {"/explorer/{file}", kExplorer, "its scripts and style", "explorerFile", "", "", "text/javascript|text/css"},
     {"/admin/models", kAdmin, "the models and their folders", "adminModels", "", "", "AdminModels"},
@@ -101,6 +103,8 @@ constexpr QueryValue kQueryValues[] = {
     {"/explain/heads", "id", R"({"type": "string"})", kIdText, false},
     {"/explain/thumbnails", "id", R"({"type": "string"})", kIdText, false},
     {"/explain/thumbnails", "size", R"({"type": "integer", "minimum": 1, "maximum": 64})"},
+    {"/explain/positions", "model", R"({"type": "string"})", "the name of a model", false},
+    {"/explain/positions", "length", R"({"type": "integer", "minimum": 1, "maximum": 4096})"},
 };
 
 }  // namespace

@@ -127,6 +127,10 @@ JsonObject explorer_schemas() {
       {"ExplainedToken", explained_token()},
       {"HeadFigures", closed({{"heads", list_of(named("HeadFigure"))}})},
       {"HeadFigure", head_figure()},
+      {"Positions", closed({{"model", string()},
+                            {"length", count()},
+                            {"table_rows", described(count(), "0: the model has no relative table")},
+                            {"rows", list_of(count())}})},
       {"HeadShares", closed({{"c2c", number()}, {"c2p", number()}, {"p2c", number()}})},
   };
 }
