@@ -40,6 +40,11 @@ class ServerSource {
     return (await this.ask(`explain/heads?id=${this.id}`)).heads.map(countedFromOne);
   }
 
+  // { rows, table_rows }: the row of the relative table for each distance from 1 - length to length - 1.
+  positions(length) {
+    return this.ask(`explain/positions?model=${this.model}&length=${length}`);
+  }
+
   async thumbnails(size) {
     return new Uint8Array(await askBytes(`explain/thumbnails?id=${this.id}&size=${size}`, this.signal));
   }
@@ -72,6 +77,12 @@ class PageSource {
 
   async heads() {
     return this.data.heads.map(countedFromOne);
+  }
+
+  // Of the distances in the text alone.
+  async positions() {
+    const { rows } = this.data.about;
+    return { rows, table_rows: rows.length ? 2 * rows[(rows.length - 1) / 2] : 0 };
   }
 
   async thumbnails() {

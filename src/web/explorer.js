@@ -2,6 +2,7 @@
 import { element } from "./dom.js";
 import { SCALE_NAMES } from "./explorer-controls.js";
 import { distanceView } from "./explorer-distance.js";
+import { positionsView } from "./explorer-positions.js";
 import { makeSource } from "./explorer-source.js";
 import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
 import { termsView } from "./explorer-terms.js";
@@ -10,7 +11,7 @@ import { headsView, matrixView } from "./explorer-views.js";
 const byId = (id) => document.getElementById(id);
 
 const source = makeSource(), isFile = source.data !== undefined;
-// Each view: what draws it, and a sentence that says what is seen.
+// Each view: what draws it, and a sentence that says what is seen; needsText: false where it shows something without.
 const VIEWS = {
   task: { draw: taskView, says: "What the model answers to the text." },
   terms: {
@@ -24,6 +25,11 @@ const VIEWS = {
   distance: {
     draw: distanceView,
     says: "The terms that know positions, over the distance from key to query: which distances a head prefers.",
+  },
+  positions: {
+    draw: positionsView,
+    needsText: false,
+    says: "Which row of the table of relative positions stands for each pair of tokens, and for each distance.",
   },
   heads: {
     draw: headsView,
@@ -51,11 +57,12 @@ function say(text, isBad = false) {
   byId("status").className = isBad ? "bad" : "";
 }
 
-const needsTerms = () => state.view !== "task";
+const needsTerms = () => state.view !== "task" && state.text !== "";
 const modelOf = (name) => models.find((one) => one.name === name);
 
-// The name of a text that the task needs and does not have.
+// The name of a text that the view or the task needs and does not have.
 function missingText() {
+  if (VIEWS[state.view].needsText === false) return "";
   const { first, second, isPair } = state.texts;
   if (!state.text) return first;
   return isPair && !state.second ? second : "";
@@ -104,7 +111,7 @@ function showTabs() {
 }
 
 function summary() {
-  if (!needsTerms()) return "";
+  if (!needsTerms()) return state.text ? "" : "Without a text.";
   const { tokens, layers, heads } = state.about;
   return `${tokens.length} tokens, ${layers} layers of ${heads} heads`;
 }

@@ -19,7 +19,7 @@ import contract
 from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
-VIEWS = ("task", "terms", "matrix", "distance", "heads", "words")
+VIEWS = ("task", "terms", "matrix", "distance", "positions", "heads", "words")
 
 
 def fake_fetch(answer):
@@ -387,6 +387,26 @@ def test_a_field_keeps_the_focus_when_its_view_is_drawn_anew(page):
     assert page.driver.execute_script("return document.activeElement.id") == "layer"
 
 
+def test_positions(page, server):
+    """Which row of the relative table stands for which distance, also without a text."""
+    found = json.loads(server.request("GET", "/explain/positions?model=labels&length=2048")[2])
+    rows, middle = found["rows"], 2047
+    shared = next(d for d in range(middle) if rows[middle + d] == rows[middle + d + 1])
+    last = next(d for d in range(middle + 1) if rows[middle + d] == rows[-1])
+    page.open(model="labels", text="a fine film", view="positions")
+    said = page.at("#view-positions").text
+    assert f"The table has {found['table_rows']} rows." in said
+    assert f"From distance {shared} on" in said and f"all from {last} on share the last" in said
+    points = page.at("#row-curve polyline").get_attribute("points").split()
+    heights = numpy.array([float(point.split(",")[1]) for point in points])
+    assert len(points) == len(rows) and numpy.allclose(
+        numpy.polyval(numpy.polyfit(rows, heights, 1), rows), heights, atol=0.01
+    )
+    assert page.at("#rows").get_attribute("data-digits") == "0"
+    assert page.run("") == "Without a text." and page.at("#rows").is_displayed()
+    assert page.at("#rows").get_attribute("data-digits") == "0"
+
+
 def test_a_logarithmic_scale(page):
     page.open(model="labels", text="a fine film , and a long one", view="matrix", term="softmax")
 
@@ -712,6 +732,8 @@ def test_the_page_as_a_file(page_file, page, driver):
     made.press("]")
     assert made.chosen()["view"] == "terms"
     assert len(made.all("#view-terms figure canvas")) == 5
+    made.view("positions")
+    assert "each of these distances has its own" in made.at("#view-positions").text
 
 
 def test_a_file_of_a_model_without_labels(page_file):
