@@ -45,11 +45,13 @@ export async function ask(path, options = {}) {
 export const postOf = (text, model) =>
   ({ method: "POST", headers: { "content-type": "application/json", "x-model": model }, body: text });
 
-// The response, unless it is an error: then an Error with its message. A route's `error` is a text or an object.
+// The response, unless it is an error: then an Error with its message and its status. A route's `error` is a text or an
+// object.
 async function answerOf(response) {
   if (response.ok) return response;
   const told = await response.json().catch(() => null); // a proxy may answer a page
-  throw new Error(told?.error?.message || told?.error || `${response.status} ${response.statusText}`);
+  const message = told?.error?.message || told?.error || `${response.status} ${response.statusText}`;
+  throw Object.assign(new Error(message), { status: response.status });
 }
 
 // The JSON that a route answers; with a body, to a request of that model. An AbortSignal ends it.

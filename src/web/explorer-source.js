@@ -24,20 +24,33 @@ class ServerSource {
 
   async explain(text, second) {
     const about = await this.ask("explain/tokens", second ? { text, text_pair: second } : { text });
-    this.id = about.explain_id;
-    this.kept = new Map();
+    Object.assign(this, { id: about.explain_id, texts: [text, second], kept: new Map() });
     return about;
+  }
+
+  // What `ask` finds of the text. A server forgets texts after a while, and then this one is explained anew.
+  async ofText(ask) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      this.again ??= this.explain(...this.texts).finally(() => { this.again = null; });
+      await this.again;
+      return ask();
+    }
   }
 
   // [T * T] of one layer and head, both from 1; c2c, c2p, p2c, sum or softmax.
   async term(layer, head, term) {
-    const path = `explain/terms?id=${this.id}&layer=${layer}&head=${head - 1}&term=${term}&dtype=f16`;
-    if (!this.kept.has(path)) this.kept.set(path, floatsOf(await askBytes(path, this.signal)));
-    return this.kept.get(path);
+    const what = `layer=${layer}&head=${head - 1}&term=${term}&dtype=f16`;
+    const ask = () => askBytes(`explain/terms?id=${this.id}&${what}`, this.signal);
+    const values = this.kept.get(what) ?? floatsOf(await this.ofText(ask));
+    this.kept.set(what, values);
+    return values;
   }
 
   async heads() {
-    return (await this.ask(`explain/heads?id=${this.id}`)).heads.map(countedFromOne);
+    return (await this.ofText(() => this.ask(`explain/heads?id=${this.id}`))).heads.map(countedFromOne);
   }
 
   // { rows, table_rows }: the row of the relative table for each distance from 1 - length to length - 1.
@@ -46,7 +59,8 @@ class ServerSource {
   }
 
   async thumbnails(size) {
-    return new Uint8Array(await askBytes(`explain/thumbnails?id=${this.id}&size=${size}`, this.signal));
+    const ask = () => askBytes(`explain/thumbnails?id=${this.id}&size=${size}`, this.signal);
+    return new Uint8Array(await this.ofText(ask));
   }
 }
 

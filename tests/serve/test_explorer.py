@@ -555,6 +555,21 @@ def test_what_fails_leaves_no_old_picture(page):
     assert "tokens" in page.run("another film") and page.all("#matrix")
 
 
+def test_a_text_that_the_server_forgot_is_explained_anew(page):
+    page.open(model="labels", text="a fine film", view="task")
+    page.view("matrix")
+    page.driver.execute_script(
+        "window.explained = 0;"
+        + fake_fetch(
+            "async (path, options, real) => { window.explained += String(path) === 'explain/tokens';"
+            " return window.explained || !String(path).includes('?id=') ? real(path, options)"
+            " : new Response(JSON.stringify({ error: 'no explanation' }), { status: 404 }); }"
+        )
+    )
+    assert "tokens" in page.view("heads") and page.all(".thumbnails button")
+    assert page.driver.execute_script("return window.explained") == 1
+
+
 def test_256_tokens_are_drawn_in_time(page):
     page.open(model="labels", text="word " * 126, view="matrix")
     count = int(page.at("#status").text.split()[0])
