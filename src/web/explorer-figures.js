@@ -18,8 +18,8 @@ export function roomIn(place, most = 3) {
 }
 
 // The text beside matrices of the same tokens: of all of it, and of the pair under the mouse. shown: { name: values }.
-export function readoutOf(figures, tokens, whole, shown) {
-  const readout = element("p", { className: "readout", id: "readout", textContent: whole });
+export function readoutOf(figures, tokens, whole, shown, id = "readout") {
+  const readout = element("p", { className: "readout", id, textContent: whole });
   const T = tokens.length;
   const pairText = ({ row, column }) => [
     `query ${row} ${tokens[row].text}`,

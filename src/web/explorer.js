@@ -1,5 +1,6 @@
 // The page: what is chosen, in the address too; tabs and keys; one view at a time.
 import { element } from "./dom.js";
+import { compareView } from "./explorer-compare.js";
 import { SCALE_NAMES } from "./explorer-controls.js";
 import { distanceView } from "./explorer-distance.js";
 import { positionsView } from "./explorer-positions.js";
@@ -39,18 +40,25 @@ const VIEWS = {
     draw: wordsView,
     says: "How much the answer loses without each word, and how much the first token reads of each.",
   },
+  compare: {
+    draw: compareView,
+    says: "One head on two texts, or in two models, side by side on one scale.",
+  },
 };
-if (isFile) delete VIEWS.task; // the model is not here
+const SERVER_VIEWS = ["task", "compare"]; // a file has no model
+if (isFile) for (const name of SERVER_VIEWS) delete VIEWS[name];
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
-const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale", ...(isFile ? [] : ["model", "text", "second"])];
+const OF_SERVER = ["model", "text", "second", "other", "otherModel"]; // a file has one text
+const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale", ...(isFile ? [] : OF_SERVER)];
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
-  view: firstView, model: "", text: "", second: "", layer: 1, head: 1, term: "softmax", order: "layer", scale: "linear",
-  dropped: [], source, about: null, served: {}, texts: textsOf({}),
+  view: firstView, layer: 1, head: 1, term: "softmax", order: "layer", scale: "linear", dropped: [],
+  model: "", text: "", second: "", other: "", otherModel: "", // what is asked
+  source, models: [], served: {}, texts: textsOf({}), about: null, compared: null,
 };
-let models = [], turn = 0, work = new AbortController(); // of what is being drawn
+let turn = 0, work = new AbortController(); // of what is being drawn
 
 function say(text, isBad = false) {
   byId("status").textContent = text;
@@ -58,7 +66,7 @@ function say(text, isBad = false) {
 }
 
 const needsTerms = () => state.view !== "task" && state.text !== "";
-const modelOf = (name) => models.find((one) => one.name === name);
+const modelOf = (name) => state.models.find((one) => one.name === name);
 
 // The name of a text that the view or the task needs and does not have.
 function missingText() {
@@ -87,11 +95,10 @@ function readAddress() {
 }
 
 function writeAddress() {
-  const { view, model, text, second, layer, head, term, order, scale, dropped } = state;
-  const fields = new URLSearchParams({
-    view, model, text, ...(second ? { second } : {}), layer, head, term, order, scale,
-    ...(dropped.length ? { without: dropped.join(",") } : {}),
-  });
+  const { view, model, text, layer, head, term, order, scale } = state;
+  const fields = new URLSearchParams({ view, model, text, layer, head, term, order, scale });
+  for (const key of ["second", "other", "otherModel"]) if (state[key]) fields.set(key, state[key]);
+  if (state.dropped.length > 0) fields.set("without", state.dropped.join(","));
   history.replaceState(null, "", `#${fields}`);
 }
 
@@ -243,7 +250,7 @@ function showExample(model) {
 }
 
 function onModel() {
-  const isExample = models.some((model) => textsOf(model).example[0] === byId("text").value);
+  const isExample = state.models.some((model) => textsOf(model).example[0] === byId("text").value);
   if (isExample) showExample(modelOf(byId("model").value));
   readForm();
 }
@@ -267,16 +274,16 @@ function listen() {
 function showFile() {
   byId("text").value = source.data.text;
   byId("second").value = source.data.second;
-  byId("tab-task").hidden = byId("view-task").hidden = true;
+  for (const name of SERVER_VIEWS) byId(`tab-${name}`).hidden = byId(`view-${name}`).hidden = true;
   for (const field of document.querySelectorAll("#ask textarea, #ask select, #ask button")) field.disabled = true;
 }
 
 async function main() {
   readAddress();
-  models = await state.source.models();
-  byId("model").append(...models.map(({ name }) =>
+  state.models = await state.source.models();
+  byId("model").append(...state.models.map(({ name }) =>
     element("option", { textContent: name, selected: name === state.model })));
-  const first = modelOf(state.model) || models[0];
+  const first = modelOf(state.model) || state.models[0];
   if (state.text) [byId("text").value, byId("second").value] = [state.text, state.second];
   else showExample(first);
   if (isFile) showFile();

@@ -19,7 +19,7 @@ import contract
 from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
-VIEWS = ("task", "terms", "matrix", "distance", "positions", "heads", "words")
+VIEWS = ("task", "terms", "matrix", "distance", "positions", "heads", "words", "compare")
 
 
 def fake_fetch(answer):
@@ -405,6 +405,38 @@ def test_positions(page, server):
     assert page.at("#rows").get_attribute("data-digits") == "0"
     assert page.run("") == "Without a text." and page.at("#rows").is_displayed()
     assert page.at("#rows").get_attribute("data-digits") == "0"
+
+
+def test_two_texts_are_compared_on_one_scale(page, server):
+    texts = ("a fine film", "a good film")
+    page.open(model="labels", text=texts[0], view="compare", term="sum")
+    assert "Give another text" in page.at("#view-compare").text and not page.all("#view-compare figure")
+    field = page.at("#other")
+    field.send_keys(texts[1], Keys.ENTER)
+    page.wait()
+    assert page.chosen()["other"] == texts[1]
+    about = [server.post("/explain/tokens", {"text": text}, x_model="labels") for text in texts]
+    values = [values_of(server, one, 1, 1, "sum") for one in about]
+    is_same_length = values[0].shape == values[1].shape
+    assert len(page.all("#view-compare figure")) == (3 if is_same_length else 2)
+    ticks = [float(tick.text) for tick in page.all("#view-compare .colour-bar:first-child span")]
+    most = max(numpy.abs(one).max() for one in values)
+    assert most / 2 < max(ticks) <= most
+    ActionChains(page.driver).move_to_element(page.at("#view-compare figure canvas")).perform()
+    assert "query" in page.at("#view-compare .readout").text
+    Select(page.at("#other-model")).select_by_visible_text("nli")
+    page.wait()
+    assert [caption.text.split(",")[0] for caption in page.all("#view-compare figcaption")][:2] == ["labels", "nli"]
+    page.at("#other").clear()
+    page.wait()
+    page.at("#other").send_keys("a " * 30, Keys.ENTER)  # of another length
+    page.wait()
+    assert len(page.all("#view-compare figure")) == 2 and len(page.all("#view-compare .readout")) == 2
+    where = page.driver.current_url
+    page.driver.get("about:blank")
+    page.driver.get(where)  # a permalink
+    page.wait()
+    assert len(page.all("#view-compare figure")) == 2
 
 
 def test_a_logarithmic_scale(page):
