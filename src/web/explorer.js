@@ -12,23 +12,28 @@ import { headsView, matrixView } from "./explorer-views.js";
 const byId = (id) => document.getElementById(id);
 
 const source = makeSource(), isFile = source.data !== undefined;
-// Each view: what draws it, and a sentence that says what is seen; needsText: false where it shows something without.
+// Each view: what draws it, and a sentence that says what is seen. isDrawn: its pictures follow the width of the page;
+// needsText: false where it shows something without a text.
 const VIEWS = {
   task: { draw: taskView, says: "What the model answers to the text." },
   terms: {
     draw: termsView,
+    isDrawn: true,
     says: "The terms of one head side by side on one scale, their sum, and the weights that it becomes.",
   },
   matrix: {
     draw: matrixView,
+    isDrawn: true,
     says: "One matrix of one head: each row is a token that asks (the query), each column one that is read (the key).",
   },
   distance: {
     draw: distanceView,
+    isDrawn: true,
     says: "The terms that know positions, over the distance from key to query: which distances a head prefers.",
   },
   positions: {
     draw: positionsView,
+    isDrawn: true,
     needsText: false,
     says: "Which row of the table of relative positions stands for each pair of tokens, and for each distance.",
   },
@@ -42,6 +47,7 @@ const VIEWS = {
   },
   compare: {
     draw: compareView,
+    isDrawn: true,
     says: "One head on two texts, or in two models, side by side on one scale.",
   },
 };
@@ -255,6 +261,16 @@ function onModel() {
   readForm();
 }
 
+function followWidth() {
+  let width = innerWidth, timer = 0;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return; // a phone's bars come and go
+    width = innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(() => VIEWS[state.view].isDrawn && redraw(), 150);
+  });
+}
+
 function listen() {
   byId("model").addEventListener("change", onModel);
   byId("cancel").addEventListener("click", cancel);
@@ -267,6 +283,7 @@ function listen() {
     tab.addEventListener("click", () => redraw({ view: tab.dataset.view }));
   document.querySelector("[role=tablist]").addEventListener("keydown", onTabKey);
   document.addEventListener("keydown", onKey);
+  followWidth();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
 }
 
@@ -280,6 +297,7 @@ function showFile() {
 
 async function main() {
   readAddress();
+  source.model = state.model;
   state.models = await state.source.models();
   byId("model").append(...state.models.map(({ name }) =>
     element("option", { textContent: name, selected: name === state.model })));

@@ -167,9 +167,7 @@ def test_a_text_of_several_lines(page):
 
 def test_texts_have_the_direction_of_their_script(page):
     def direction(selector):
-        return page.driver.execute_script(
-            f"return getComputedStyle(document.querySelector('{selector}')).direction"
-        )
+        return page.driver.execute_script(f"return getComputedStyle(document.querySelector('{selector}')).direction")
 
     for text, expected in (("a fine film", "ltr"), ("\u05e1\u05e8\u05d8 \u05d8\u05d5\u05d1", "rtl")):
         page.open(model="labels", text=text, second=text, view="words")
@@ -667,6 +665,49 @@ def test_every_view_fits_into_the_screen(page, screen, width, text):
                 assert abs(box["width"] - box["height"]) < 1, view
 
 
+def test_pictures_follow_the_width_of_the_window(page, screen):
+    screen(1280, "light")
+    page.open(model="labels", text="a " * 60, view="matrix")
+    wide = page.at("#matrix").size["width"]
+    screen(390, "light")
+    wait_for(
+        lambda: (
+            page.wait()
+            and page.driver.execute_script(
+                "const canvas = document.getElementById('matrix'); return canvas ? canvas.clientWidth : 9999"
+            )
+            < min(wide, 390)
+        )
+    )
+
+
+FIELDS = "button, select, textarea, input, [role=img], [role=tab], progress"
+# What can have the focus and is seen, in the order of the document.
+FOCUSABLE = """
+const all = [...document.querySelectorAll("button, select, textarea, input, a[href], summary, [tabindex]")];
+return all.filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }));
+"""
+ROLES = {"button", "tab", "combobox", "textbox", "checkbox", "img", "image", "progressbar"}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_names_roles_and_order_of_focus(page, view):
+    page.open(model="labels", text="a fine film", second="another", other="a good film", view=view)
+    fields = [field for field in page.all(FIELDS) if field.is_displayed()]
+    assert len(fields) > 10
+    for field in fields:
+        what = field.get_attribute("outerHTML")[:200]
+        assert field.accessible_name.strip() and field.aria_role in ROLES, what
+    assert page.at(f"#view-{view}").accessible_name == page.at(f"#tab-{view}").text
+    expected = page.driver.execute_script(FOCUSABLE)
+    for field in expected:
+        page.press(Keys.TAB)
+        assert page.driver.switch_to.active_element == field, field.get_attribute("outerHTML")[:200]
+        seen = page.driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+        assert seen != "none", field.get_attribute("outerHTML")[:200]
+    assert len(expected) > 4
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_cells_have_numbers_up_to_12_tokens(page, server, screen, width):
     screen(width, "light")
@@ -682,9 +723,8 @@ def test_cells_have_numbers_up_to_12_tokens(page, server, screen, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(page, screen, scheme):
     screen(1280, scheme)
-    page.open(model="labels", text="a fine film , and a long one", view="task")
     for view in VIEWS:
-        page.view(view)
+        page.open(model="labels", text="a fine film", other="a good film", view=view)
         found = page.driver.execute_script(CONTRASTS)
         assert len(found) > 20 and [one for one in found if one[1] < 4.5] == [], view
     page.run("word " * 300)
