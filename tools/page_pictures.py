@@ -22,8 +22,18 @@ WIDTH, COLOURS = 900, 64
 TEXT = "The old king gave his daughter a white horse and a silver ring ."
 VIEWS = {
     "heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
+    "terms": {"model": "fill", "text": "The cat sat on the mat .", "view": "terms", "layer": "2", "head": "2"},
     "matrix": {"model": "fill", "text": TEXT, "view": "matrix", "layer": "2", "head": "2", "term": "sum"},
     "words": {"model": "sentiment", "text": "It is a slow film , but the last hour is a wonder .", "view": "words"},
+    "positions": {"model": "fill", "text": "The cat sat on the mat .", "view": "positions", "scale": "log"},
+    "compare": {
+        "model": "fill",
+        "text": "The cat sat on the mat .",
+        "other": "The mat sat on the cat .",
+        "view": "compare",
+        "layer": "2",
+        "head": "2",
+    },
 }
 SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]
 

@@ -3,6 +3,7 @@ other machine."""
 
 import contextlib
 import http.client
+import itertools
 import json
 import subprocess
 import time
@@ -338,7 +339,7 @@ def test_each_row_of_the_relative_table_is_seen(page, server, words):
         ".map((one) => [one.getAttribute('fill-opacity'), one.textContent])"
     )
     shades = [shade for shade, _ in blocks]
-    assert len(blocks) == len(set(rows)) and all(a != b for a, b in zip(shades, shades[1:]))
+    assert len(blocks) == len(set(rows)) and all(a != b for a, b in itertools.pairwise(shades))
     assert [int(title.split(":")[0].removeprefix("row ")) for _, title in blocks] == sorted(set(rows))
 
 
