@@ -2,14 +2,20 @@
 import { shape } from "./dom.js";
 import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js";
 
+// Those of the numbers that have room beside the others, the smallest first.
+function withRoom(ticks, at) {
+  const kept = [];
+  for (const value of [...ticks].sort((a, b) => Math.abs(a) - Math.abs(b)))
+    if (kept.every((other) => Math.abs(at(other) - at(value)) >= 26)) kept.push(value);
+  return kept.sort((a, b) => a - b);
+}
+
 // An axis over `values` from one pixel to another: where a value stands on it, and the round numbers to write there.
 function axisOf(values, from, to, { most, least = 0, isLogarithmic = false }) {
   const [low, high] = rangeOf(values), place = isLogarithmic ? logarithmOf : (value) => value;
   const begin = place(low), size = place(high) - begin || 1;
-  return {
-    at: (value) => from + (place(value) - begin) / size * (to - from),
-    ticks: isLogarithmic ? ticksByTen(low, high) : ticksOf(low, high, most, least),
-  };
+  const at = (value) => from + (place(value) - begin) / size * (to - from);
+  return { at, ticks: isLogarithmic ? withRoom(ticksByTen(low, high), at) : ticksOf(low, high, most, least) };
 }
 
 const tickText = (value) => String(+value.toPrecision(6));

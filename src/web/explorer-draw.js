@@ -13,8 +13,9 @@ export function imageOf(values, rows, columns, palette) {
   const canvas = element("canvas", { width: columns, height: rows });
   const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
   for (let i = 0; i < rows * columns; ++i) {
-    const [r, g, b] = colourAt(palette, values[i]);
-    image.data.set([r, g, b, 255], 4 * i);
+    const colour = colourAt(palette, values[i]);
+    for (let part = 0; part < 3; ++part) image.data[4 * i + part] = colour[part];
+    image.data[4 * i + 3] = 255;
   }
   context.putImageData(image, 0, 0);
   return canvas;

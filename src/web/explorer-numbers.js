@@ -41,8 +41,11 @@ export function byDistance(values, T) {
   return found;
 }
 
-export const rangeOf = (values) =>
-  values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+export function rangeOf(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return [low, high];
+}
 
 // The round numbers from low to high: about `most` of them, a step of 1, 2 or 5 times a power of ten apart, and no less
 // than `least`.
