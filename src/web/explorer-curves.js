@@ -6,7 +6,7 @@ import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js
 function withRoom(ticks, at) {
   const kept = [];
   for (const value of [...ticks].sort((a, b) => Math.abs(a) - Math.abs(b)))
-    if (kept.every((other) => Math.abs(at(other) - at(value)) >= 26)) kept.push(value);
+    if (kept.every((other) => Math.abs(at(other) - at(value)) >= 36)) kept.push(value);
   return kept.sort((a, b) => a - b);
 }
 
@@ -49,28 +49,25 @@ function curve({ name, colour, points }, atX, atY) {
   ];
 }
 
-// The colour of each curve and its name, in a line.
-function legend(series, left, y) {
-  let x = left;
-  return series.flatMap(({ name, colour }) => {
-    const parts = [shape("line", { x1: x, x2: x + 24, y1: y - 4, y2: y - 4, stroke: colour, "stroke-width": 3 }),
-      shape("text", { x: x + 30, y }, name)];
-    x += 48 + 7 * name.length;
-    return parts;
-  });
-}
+// The colour of each curve and its name, one below the other.
+const LEGEND_LINE = 16;
+const legend = (series, x) => series.flatMap(({ name, colour }, i) => {
+  const y = 12 + LEGEND_LINE * i;
+  return [shape("line", { x1: x, x2: x + 24, y1: y - 4, y2: y - 4, stroke: colour, "stroke-width": 3 }),
+    shape("text", { x: x + 30, y }, name)];
+});
 
 // Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
-export function drawCurves(series, { width, height = 290, x, y, isLogarithmic = false }) {
-  const box = { left: 56, right: width - 14, top: 42, bottom: height - 54 };
+export function drawCurves(series, { width, height = 300, x, y, isLogarithmic = false }) {
+  const box = { left: 56, right: width - 14, top: 22 + LEGEND_LINE * series.length, bottom: height - 54 };
   const all = series.flatMap((one) => one.points);
   const across = axisOf(all.map((p) => p.x), box.left, box.right,
     { most: Math.min(10, width / 60), least: 1, isLogarithmic });
   const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, { most: 6 });
   const svg = pictureOf(width, height, `${series.map((one) => one.name).join(", ")} over ${x}`);
-  svg.append(...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left, 14),
+  svg.append(...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left),
     shape("text", { x: (box.left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
-    shape("text", { x: 4, y: 32 }, y));
+    shape("text", { x: 4, y: box.top - 8 }, y));
   for (const one of series) svg.append(...curve(one, across.at, up.at));
   return { svg, atX: across.at, bottom: box.bottom };
 }

@@ -12,7 +12,8 @@ const SERIES = { c2p: "c0", p2c: "c1" };
 // Below the curves: which distances share a row of the relative table. Neighbouring rows differ in shade.
 function ruler(svg, runs, atX, y) {
   runs.forEach(({ row, from, to }, i) => {
-    const x = atX(from - 0.5), width = Math.max(1, atX(to + 0.5) - x), opacity = i % 2 ? 0.25 : 0.55;
+    const x = atX(Math.max(from - 0.5, runs[0].from)), end = atX(Math.min(to + 0.5, runs.at(-1).to));
+    const width = Math.max(1, end - x), opacity = i % 2 ? 0.25 : 0.55;
     svg.append(shape("rect",
       { x, y: y + 20, width, height: 7, fill: "currentColor", "fill-opacity": opacity, stroke: "none" },
       shape("title", {}, `row ${row}: distance${from === to ? ` ${from}` : `s ${from} to ${to}`}`)));

@@ -8,7 +8,9 @@ export function matrixFigure(title, text, picture) {
   canvas.setAttribute("role", "img");
   const layout = drawMatrix(canvas, picture);
   const caption = element("figcaption", {}, element("b", { textContent: title }), text ? `: ${text}` : "");
-  return { figure: element("figure", {}, caption, canvas), canvas, layout };
+  const figure = element("figure", {}, caption, canvas);
+  figure.style.width = `${Math.max(layout.size, 200)}px`; // the title no wider than what it is of
+  return { figure, canvas, layout };
 }
 
 // The width of one of several figures that stand beside each other in `place`, as many as have room.

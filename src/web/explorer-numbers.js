@@ -43,7 +43,10 @@ export function byDistance(values, T) {
 
 export function rangeOf(values) {
   let low = Infinity, high = -Infinity;
-  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  for (let i = 0; i < values.length; ++i) {
+    if (values[i] < low) low = values[i];
+    if (values[i] > high) high = values[i];
+  }
   return [low, high];
 }
 
@@ -81,7 +84,8 @@ export const mostOf = (values) => Math.max(...rangeOf(values).map(Math.abs));
 // nothing is in the middle. A logarithmic scale tells a thousandth of `most` from nothing. `ticks`: round values.
 export function scaleOf(most, isSigned, isLogarithmic) {
   const whole = most || 1, linear = ticksOf(0, whole, 3).slice(1);
-  const tens = [0, 1, 2].map((i) => 10 ** (Math.floor(Math.log10(whole)) - i));
+  const powers = isSigned ? [0, 1] : [0, 1, 2]; // a half of the palette has room for fewer
+  const tens = powers.map((i) => 10 ** (Math.floor(Math.log10(whole)) - i));
   const share = (size) => isLogarithmic ? Math.log1p(999 * size / whole) / Math.log(1000) : size / whole;
   const above = isLogarithmic ? tens : linear;
   return {

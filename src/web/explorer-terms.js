@@ -49,8 +49,7 @@ export async function termsView(place, state, redraw) {
       colourBar(signed, diverging, "scores"), colourBar(weighed, sequential, "weights")),
     element("div", { className: "figures" }, ...figures.map((one) => one.figure)),
     readoutOf(figures, state.about.tokens, whole.join("\n"), { ...scores, weight: softmax }),
-    boxesOf(scores, Math.min(720, place.clientWidth)),
-    note("Below, the scores of all pairs of tokens: the lowest, the middle half as a box with the median in it, and " +
-      "the highest."));
+    note("The scores of all pairs of tokens: the lowest, the middle half as a box with the median in it, the highest."),
+    boxesOf(scores, Math.min(720, place.clientWidth)));
   place.dataset.milliseconds = (performance.now() - begun).toFixed(1);
 }
