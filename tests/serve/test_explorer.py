@@ -328,7 +328,7 @@ def test_ticks_stand_where_their_numbers_are(page, text):
         assert axis == "y" or (0 in values and all(value == round(value) for value in values))
 
 
-@pytest.mark.parametrize("words", [20, 60, 120])
+@pytest.mark.parametrize("words", [20, 60, 250])
 def test_each_row_of_the_relative_table_is_seen(page, server, words):
     """Two rows side by side have two shades, so that as many blocks are seen as there are rows."""
     text = "a " * words
