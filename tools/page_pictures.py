@@ -18,7 +18,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-WIDTH, COLOURS = 900, 64
+WIDTH, COLOURS = 900, 256
 TEXT = "The old king gave his daughter a white horse and a silver ring ."
 VIEWS = {
     "heads": {"model": "fill", "text": TEXT, "view": "heads", "order": "entropy"},
@@ -35,13 +35,13 @@ VIEWS = {
         "head": "2",
     },
 }
-SHOWN = [("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]
+SHOWN = [("terms", "light"), ("heads", "light"), ("matrix", "dark"), ("words", "light"), ("words", "dark")]
 
 
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,900"):
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,1800"):
         options.add_argument(word)
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
@@ -60,12 +60,12 @@ def picture(driver, url, chosen, scheme):
         time.sleep(0.1)
     time.sleep(0.5)
     height = driver.execute_script(
-        "return Math.min(1000, document.querySelector('main').getBoundingClientRect().bottom + 16)"
+        "return Math.min(1700, document.querySelector('main').getBoundingClientRect().bottom + 16)"
     )
     image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, int(height))))
     return image.resize((WIDTH, image.height * WIDTH // image.width), Image.LANCZOS).quantize(
-        COLOURS, dither=Image.Dither.NONE
+        COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
 
 
