@@ -1,4 +1,4 @@
-// The verb `info`: the program, the processor, the kernels and, with -m, what a model is.
+// The verb `info`: the program, the processor, the kernels and, with -m, what a model is; or the sizes of models.
 #include <fmt/format.h>
 
 #include <string>
@@ -7,7 +7,9 @@
 
 #include "base/thread_pool.h"
 #include "cli/calibration.h"
+#include "cli/sizes.h"
 #include "cli/verbs.h"
+#include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "heads/head_facts.h"
@@ -129,6 +131,11 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
 }  // namespace
 
 int run(const InfoVerb& options) {
+  if (!options.sizes.empty()) {
+    print_sizes(options);
+    return 0;
+  }
+  if (options.length.is_given()) throw Error(ErrorCode::kUsage, "--length", "expected --sizes as well");
   Facts facts;
   facts.add("version", version());
   facts.add("compiler", compiler());

@@ -335,6 +335,8 @@ struct InfoVerb : AnyVerb {
   static constexpr std::string_view kName = "info";
   using AnyVerb::AnyVerb;
   WeightSettings model{options()};
+  std::vector<std::string> sizes = option("sizes");
+  Setting<int64_t> length = option("length");
   OutputSettings output{options()};
   std::string kernels = option("kernels");
 };

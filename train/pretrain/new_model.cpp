@@ -1,4 +1,4 @@
-// The published sizes as a table, and overrides of single keys, which config.json's own reader then checks.
+// A published size or a file, and overrides of single keys, which config.json's own reader then checks.
 #include "train/pretrain/new_model.h"
 
 #include <algorithm>
@@ -10,57 +10,22 @@
 #include "base/nearest.h"
 #include "config/config_keys.h"
 #include "config/model_config.h"
+#include "config/published_sizes.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
 namespace {
 
-constexpr std::array kSizes = {
-    ModelSize{"v3-xsmall", 12, 384, 6, 1536},
-    ModelSize{"v3-small", 6, 768, 12, 3072},
-    ModelSize{"v3-base", 12, 768, 12, 3072},
-    ModelSize{"v3-large", 24, 1024, 16, 4096},
-};
-constexpr int64_t kHeadSize = 64;
-constexpr int64_t kIntermediateFactor = 4;
-
-JsonObject document_of(const ModelSize& size) {
-  return {{"model_type", "deberta-v2"},
-          {"architectures", JsonArray{"DebertaV2ForMaskedLM"}},
-          {"hidden_size", size.hidden},
-          {"num_hidden_layers", size.layers},
-          {"num_attention_heads", size.heads},
-          {"intermediate_size", size.intermediate},
-          {"hidden_act", "gelu"},
-          {"hidden_dropout_prob", 0.1},
-          {"attention_probs_dropout_prob", 0.1},
-          {"max_position_embeddings", 512},
-          {"type_vocab_size", 0},
-          {"initializer_range", 0.02},
-          {"layer_norm_eps", 1e-7},
-          {"relative_attention", true},
-          {"max_relative_positions", -1},
-          {"position_buckets", 256},
-          {"norm_rel_ebd", "layer_norm"},
-          {"share_att_key", true},
-          {"pos_att_type", "p2c|c2p"},
-          {"position_biased_input", false},
-          {"pad_token_id", 0}};
-}
-
 JsonObject base_document(const std::string& name) {
-  for (const ModelSize& size : kSizes) {
-    if (size.name == name) return document_of(size);
-  }
+  if (const PublishedSize* size = find_published_size(name)) return config_of(*size);
   if (is_regular_file(name)) {
     Json document = load_python_json(name);
     if (!document.is_object()) throw Error(ErrorCode::kConfig, name, "expected an object, got " + document.describe());
     return std::move(document.as_object());
   }
-  std::string known;
-  for (const ModelSize& size : kSizes) known += (known.empty() ? "" : ", ") + std::string(size.name);
-  throw Error(ErrorCode::kUsage, {{.message = "expected a config.json or one of " + known + ", got \"" + name + "\"",
-                                   .argument = "config_name"}});
+  throw Error(ErrorCode::kUsage,
+              {{.message = "expected a config.json or one of " + list_published_sizes() + ", got \"" + name + "\"",
+                .argument = "config_name"}});
 }
 
 // Keys of a configuration that have a form of their own.
@@ -112,15 +77,11 @@ void apply(const std::vector<std::string>& overrides, JsonObject& document) {
   const std::optional<int64_t> hidden = whole.find("hidden_size")->whole_number();
   if (!hidden) return;  // refused when the configuration is read
   if (!has("num_attention_heads"))
-    set_member(document, "num_attention_heads", std::max<int64_t>(1, *hidden / kHeadSize));
-  if (!has("intermediate_size")) set_member(document, "intermediate_size", kIntermediateFactor * *hidden);
+    set_member(document, "num_attention_heads", std::max<int64_t>(1, *hidden / kPublishedHeadSize));
+  if (!has("intermediate_size")) set_member(document, "intermediate_size", kPublishedInnerFactor * *hidden);
 }
 
 }  // namespace
-
-std::span<const ModelSize> model_sizes() {
-  return kSizes;
-}
 
 ModelConfig new_config(const NewModel& request) {
   JsonObject document = base_document(request.name);

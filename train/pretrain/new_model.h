@@ -1,25 +1,15 @@
 // The configuration of a model that begins from nothing: the shape of a published one, with changes.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "deberta/config.h"
 
 namespace deberta::train {
 
-// Version 3's settings (relative positions in 256 buckets, shared projections, no absolute positions at the input) in
-// the sizes that were published.
-struct ModelSize {
-  std::string_view name;
-  int64_t layers, hidden, heads, intermediate;
-};
-std::span<const ModelSize> model_sizes();
-
 struct NewModel {
-  std::string name = "v3-base";             // a size, or a config.json
+  std::string name = "v3-base";             // a published size, or a config.json
   std::vector<std::string> overrides = {};  // "key=value", keys and values as in config.json
   int64_t vocab_size = 0;
   int64_t max_tokens = 512;  // in a sequence; a smaller max_position_embeddings is refused

@@ -4,6 +4,18 @@
 namespace deberta::option_rows {
 namespace {
 
+// The names in the table of published sizes.
+#define DEBERTA_SIZE(name, ...) name ", "
+constexpr std::string_view kConfigNameHelp =
+    "shape of a new model: "
+#include "config/published_sizes.inc"
+    "or a config.json";
+constexpr std::string_view kSizesHelp =
+    "print nothing but the parameters and operations of these models by part, beside those without relative terms: "
+#include "config/published_sizes.inc"
+    "config.json files or model directories";
+#undef DEBERTA_SIZE
+
 constexpr OptionRow kModelRows[] = {
     OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve",
               "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
@@ -26,8 +38,7 @@ constexpr OptionRow kModelRows[] = {
               "except for the rows of pieces that both tokenizers have"},
     OptionRow{"add-tokens", 0, kList, "", "TOKENS", "pretrain finetune",
               "tokens to add to the tokenizer, each with its own row of the tables; \\n is a line break, \\t a tab"},
-    OptionRow{"config-name", 0, kText, "v3-base", "NAME", "pretrain",
-              "shape of a new model: v3-xsmall, v3-small, v3-base, v3-large, or a config.json"},
+    OptionRow{"config-name", 0, kText, "v3-base", "NAME", "pretrain", kConfigNameHelp},
     OptionRow{"config-overrides", 0, kList, "", "KEY=VALUE", "pretrain",
               "keys of config.json to set, such as num_hidden_layers=4,hidden_size=256; hidden_size alone also sets "
               "heads of size 64 and an intermediate_size four times as large"},
@@ -38,6 +49,9 @@ constexpr OptionRow kModelRows[] = {
               "map the weights, or read them into memory: use read on network file systems and for files that may be "
               "truncated while in use"},
     OptionRow{"no-crc", 0, kFlag, "", "", kWeightVerbs, "do not check the CRC-32 of weights in a pytorch_model.bin"},
+    OptionRow{"sizes", 0, kList, "", "NAMES", "info", kSizesHelp},
+    OptionRow{"length", 0, kInteger, "512", "1..1048576", "info",
+              "with --sizes: tokens of the sequence whose operations are counted"},
 };
 static_assert(are_rows(kModelRows));
 

@@ -19,7 +19,21 @@ TEST(NewModel, ASizeHasThePublishedShapeAndVersionThreesPositions) {
   EXPECT_TRUE(config.relative_attention && config.has_c2p && config.has_p2c && config.share_att_key);
   EXPECT_TRUE(config.has_rel_layer_norm);
   EXPECT_FALSE(config.position_biased_input);
-  EXPECT_EQ(model_sizes().size(), 4u);
+}
+
+TEST(NewModel, ASizeOfVersions1And2HasThatVersionsSettings) {
+  const ModelConfig first = new_config({.name = "large", .overrides = {}, .vocab_size = 100});
+  EXPECT_EQ(first.layout, Layout::kV1);
+  EXPECT_EQ(first.hidden_size, 1024);
+  EXPECT_EQ(first.span(), 512);
+  EXPECT_FALSE(first.share_att_key || first.has_rel_layer_norm);
+  EXPECT_EQ(first.vocab_size, 100);
+  const ModelConfig second = new_config({.name = "v2-xxlarge", .overrides = {"num_hidden_layers=2"}, .vocab_size = 9});
+  EXPECT_EQ(second.layout, Layout::kV2);
+  EXPECT_EQ(second.num_hidden_layers, 2);
+  EXPECT_EQ(second.conv_kernel_size, 3);
+  EXPECT_EQ(second.conv_act, Activation::kGelu);
+  EXPECT_TRUE(second.share_att_key && second.has_rel_layer_norm);
 }
 
 TEST(NewModel, AHiddenSizeBringsHeadsAndIntermediateSizeUnlessTheyAreNamed) {
