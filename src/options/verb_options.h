@@ -414,6 +414,7 @@ struct PretrainVerb : AnyVerb {
   std::vector<std::string> source_weights = option("source-weights");
   double source_exponent = option("source-exponent");
   // The objective, and how it is trained.
+  std::string recipe = option("recipe");  // its values are set before (train/cli/recipe_options.h)
   ObjectiveChoice objective = option("objective");
   ReplacedTokenOptions replaced_tokens{options()};
   Setting<GeneratorInitChoice> generator_init = option("generator-init");

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -13,6 +14,7 @@
 #include "program/progress_printer.h"
 #include "train/ablation/runner.h"
 #include "train/cli/child_run.h"
+#include "train/cli/recipe_options.h"
 #include "train/cli/verbs.h"
 
 namespace deberta::train {
@@ -55,10 +57,11 @@ WrongOptions check_options(const std::string& verb, const JsonObject& requested)
 PretrainingFacts pretraining_facts(const JsonObject& requested) {
   Options options("pretrain");
   for (const auto& [name, value] : requested) options.set(name, text_of(value), "plan");
-  const PretrainVerb pretrain(options);
+  const PretrainVerb pretrain(with_recipe(std::move(options)));
   return {.is_pair = pretrain.objective == ObjectiveChoice::kRtd,
           .max_tokens = static_cast<int32_t>(pretrain.max_tokens),
-          .predicted = pretrain.objective == ObjectiveChoice::kCausal ? 1 : pretrain.mlm_probability};
+          .predicted = pretrain.objective == ObjectiveChoice::kCausal ? 1 : pretrain.mlm_probability,
+          .alone = pretrain.generator_warmup.value};
 }
 
 // The command line of a run.

@@ -23,6 +23,7 @@
 #include "program/progress_printer.h"
 #include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
+#include "train/cli/recipe_options.h"
 #include "train/cli/replaced_token_options.h"
 #include "train/cli/run_options.h"
 #include "train/cli/run_reporter.h"
@@ -262,8 +263,9 @@ int show_dry_run(const PretrainSettings& settings, const RunHooks& hooks, Report
 
 }  // namespace
 
-int run_pretrain(const Options& options) {
+int run_pretrain(const Options& given) {
   program::watch_signal(SIGUSR1);
+  const Options options = with_recipe(given);
   const PretrainVerb requested(options);
   PretrainSettings settings = settings_of(requested);
   describe_run(options, settings.workplace, settings.run);

@@ -76,6 +76,13 @@ constexpr OptionRow kTrainingRows[] = {
     OptionRow{"seed", 0, kInteger, "1234", "0..1000G", "pretrain finetune",
               "random seed of weights, order, masks and dropout"},
     OptionRow{"recipe", 0, kChoice, "none",
+              "none|base|large|v3-small|v3-base|v3-large|code-base|code-v2-xlarge|code-v2-xxlarge|code-v3-xsmall|"
+              "code-v3-base|code-v3-large|code-v3-continue",
+              "pretrain", "Training",
+              "the published hyper-parameters of pre-training: objective, batch, learning rate, warm-up and steps; "
+              "base: by the paper of that model; code-base: by the script beside the original code (docs/training.md); "
+              "given options override them"},
+    OptionRow{"recipe", 0, kChoice, "none",
               "none|base|large|xlarge|v2-xlarge|v2-xxlarge|v3-xsmall|v3-small|v3-base|"
               "v3-large",
               "finetune",
