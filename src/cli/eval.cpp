@@ -245,6 +245,11 @@ int run(const EvalVerb& requested) {
     print_averages(requested.output, requested.average);
     return 0;
   }
+  if (requested.published) {
+    print_published(requested.output, requested.task, requested.chart);
+    return 0;
+  }
+  if (!requested.chart.empty()) throw Error(ErrorCode::kUsage, "--chart", "expected --published as well");
   if (requested.task.empty()) throw Error(ErrorCode::kUsage, "--task", "expected the name of a task, got none");
   const TaskRow& task = find_task(requested.task);
   check_field_names(task, requested.input_field, requested.label_field);

@@ -25,6 +25,10 @@ void write_results(const std::string& folder, const EvalResult& result);
 // The table of tasks.
 void print_tasks(const OutputSettings& output);
 
+// The results that were published, with their sources; of one task, unless `task` is empty. Draws them to `chart_path`,
+// unless that is empty. Throws kUsage for a task of which nothing is published.
+void print_published(const OutputSettings& output, const std::string& task, const std::string& chart_path);
+
 // The results in DIR/all_results.json and DIR/*/all_results.json, one line per task, and the averages of GLUE and
 // SuperGLUE.
 void print_averages(const OutputSettings& output, const std::string& folder);

@@ -269,6 +269,8 @@ struct EvalVerb : AnyVerb {
   std::string output_dir = option("output-dir");
   bool list = option("list");
   std::string average = option("average");
+  bool published = option("published");
+  std::string chart = option("chart");
 };
 
 struct InspectVerb : AnyVerb {

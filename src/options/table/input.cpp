@@ -186,6 +186,9 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{"average", 0, kText, "", "DIR", "eval",
               "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its subfolders, and "
               "exit"},
+    OptionRow{"published", 0, kFlag, "", "", "eval", "Input",
+              "print the results that the authors of DeBERTa published, with the paper and table of each, of all tasks "
+              "or of --task, and exit"},
 };
 static_assert(are_rows(kInputRows));
 

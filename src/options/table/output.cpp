@@ -73,6 +73,10 @@ constexpr OptionRow kOutputRows[] = {
               "the texts in fp32 and int8, and refuse a cosine below 0.999"},
     OptionRow{"write-predictions", 0, kText, "", "FILE", "eval",
               "also write the answers, in the format that --predictions reads"},
+    OptionRow{
+        "chart", 0, kText, "", "FILE", "eval",
+        "with --published: also draw the results here, as SVG: bars for each task, and MNLI against the number of "
+        "parameters"},
     OptionRow{"output-dir", 0, kText, "", "DIR", "eval",
               "also write DIR/all_results.json with the keys of the Hugging Face scripts (eval_accuracy, ...)"},
     OptionRow{"output", 'o', kText, "", "FILE",
