@@ -545,6 +545,7 @@ struct AblateVerb : AnyVerb {
 struct ReportVerb : AnyVerb {
   static constexpr std::string_view kName = "report";
   using AnyVerb::AnyVerb;
+  std::vector<std::string> beside = option("beside");
 };
 
 struct ChartVerb : AnyVerb {

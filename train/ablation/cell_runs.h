@@ -26,6 +26,7 @@ struct PretrainingFacts {
   bool is_pair = false;    // a generator and a discriminator; the latter is fine-tuned
   int32_t max_tokens = 0;  // the longest sequence
   double predicted = 0;    // share of the tokens that a language model predicts
+  int64_t alone = 0;       // first steps, in which the generator is trained alone
 };
 
 // `cell_folder`: of a cell whose pre-training, or whose runs of the task, are finished. Both throw kInput for results

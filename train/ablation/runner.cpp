@@ -15,6 +15,8 @@
 #include "deberta/error.h"
 #include "train/ablation/results.h"
 #include "train/ablation/summary.h"
+#include "train/report/run_record.h"
+#include "train/report/signal_chart.h"
 #include "train/state/checkpoint_folder.h"
 #include "train/state/run_folder.h"
 
@@ -95,6 +97,7 @@ class Ablation {
   bool run_task(const Cell& cell, size_t task, const std::string& model, Part& part, CellResult& result);
   std::optional<CellResult> run_cell(const Cell& cell);
   void keep(const Cell& cell, const CellResult& result);
+  std::vector<chart::Line> signal_of(const std::string& form) const;
   void write_tables();
 
   const PlanFile& file_;
@@ -232,8 +235,22 @@ void Ablation::keep(const Cell& cell, const CellResult& result) {
   for (const std::string& run : runs) remove_checkpoints(path_in(cell.name + "/" + run));
 }
 
+// From the log of the form's first run that has one; none of a plan without pre-training.
+std::vector<chart::Line> Ablation::signal_of(const std::string& form) const {
+  std::vector<std::string> damage;  // a line less in a chart
+  for (const Cell& cell : cells()) {
+    if (cell.form != form || !plan().model.empty()) continue;
+    for (const std::string& folder : result_folders()) {
+      const std::vector<LoggedLine> log = load_log(folder + "/" + cell.name + ".jsonl", damage);
+      if (!log.empty()) return signal_lines(log, hooks_.pretraining_facts(cell.pretrain).alone);
+    }
+  }
+  return {};
+}
+
 void Ablation::write_tables() {
-  const Summary summary = summarize(plan(), results_);
+  Summary summary = summarize(plan(), results_);
+  for (SummaryRow& row : summary.rows) row.signal = signal_of(row.form);
   write_text(path_in("table.md"), markdown_of(summary));
   write_text(path_in("table.json"), to_json(summary).dump(1) + "\n");
   write_text(path_in("table.html"), page_of(summary, fs::path(settings_.output).filename().string()));

@@ -142,6 +142,25 @@ std::string draw_column(const Summary& summary, size_t column) {
   return is_any ? svg_figure(chart::draw(drawn)) : "";
 }
 
+// A bar for what each model of a form was trained on: the last point of its line.
+std::string draw_signal(const Summary& summary) {
+  chart::BarChart drawn{.title = "Positions with a loss",
+                        .x_title = "positions, in the run of one seed",
+                        .labels = {},
+                        .series = {},
+                        .width = chart::kFigureWidth};
+  for (const SummaryRow& row : summary.rows) drawn.labels.push_back(row.form);
+  const std::vector<double> none(drawn.labels.size(), chart::kMissing);
+  for (size_t i = 0; i < summary.rows.size(); ++i) {
+    for (const chart::Line& line : summary.rows[i].signal) {
+      auto bars = std::ranges::find(drawn.series, line.name, &chart::Bars::name);
+      if (bars == drawn.series.end()) bars = drawn.series.insert(bars, chart::Bars{.name = line.name, .values = none});
+      bars->values[i] = line.points.back().y;
+    }
+  }
+  return drawn.series.empty() ? "" : svg_figure(chart::draw(drawn));
+}
+
 }  // namespace
 
 Estimate estimate(const std::vector<double>& values) {
@@ -267,6 +286,7 @@ std::string page_of(const Summary& summary, const std::string& title) {
   }
   std::string charts;
   for (size_t column = 0; column < summary.columns.size(); ++column) charts += draw_column(summary, column);
+  charts += draw_signal(summary);
   const std::string body =
       fmt::format("<p>{} of {} runs are finished. Values are means over seeds ± their standard error.</p>\n",
                   summary.finished, summary.cells) +

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "chart/chart.h"
 #include "train/ablation/plan.h"
 #include "train/ablation/results.h"
 
@@ -24,6 +25,7 @@ struct SummaryRow {
   // From the reference, of the seeds that both have; count 0: none, or it is the reference.
   std::vector<Estimate> differences = {};
   Estimate tokens = {}, flops = {}, seconds = {};
+  std::vector<chart::Line> signal = {};  // positions with a loss, of one seed (report/signal_chart.h); may be empty
 };
 
 struct Summary {
@@ -41,6 +43,7 @@ bool is_beyond_two_errors(const Estimate& difference);
 // {"columns": [..], "rows": [{"form", "values": [{"mean", "error", "count"}]..}]}
 Json to_json(const Summary& summary);
 std::string markdown_of(const Summary& summary);
-std::string page_of(const Summary& summary, const std::string& title);  // one HTML file with a chart for each column
+// One HTML file with a chart for each column, and one of the positions with a loss where there are logs.
+std::string page_of(const Summary& summary, const std::string& title);
 
 }  // namespace deberta::train

@@ -12,7 +12,7 @@ int run_report(const Options& options) {
   const ReportVerb requested(options);
   if (requested.arguments.empty()) throw Error(ErrorCode::kUsage, "report", "expected the folder of a run, got none");
   const std::string& folder = requested.arguments.front();
-  const WrittenReports written = rebuild_reports(folder);
+  const WrittenReports written = rebuild_reports(folder, requested.beside);
   for (const std::string& text : written.notes) program::note(text);
   std::string names;
   for (const std::string& name : written.files) names += (names.empty() ? "" : ", ") + name;

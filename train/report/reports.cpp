@@ -2,6 +2,7 @@
 #include "train/report/reports.h"
 
 #include <optional>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -13,6 +14,7 @@
 #include "train/report/result_files.h"
 #include "train/report/run_page.h"
 #include "train/report/run_record.h"
+#include "train/report/signal_chart.h"
 #include "train/state/run_folder.h"
 
 namespace deberta::train {
@@ -20,16 +22,28 @@ namespace {
 
 class Writer {
  public:
-  explicit Writer(const std::string& folder) : folder_(folder), record_(load_run_record(folder)) {
+  explicit Writer(const std::string& folder, const std::vector<std::string>& others = {})
+      : folder_(folder), record_(load_run_record(folder)) {
     written_.notes = record_.damage;
+    for (const std::string& other : others) add_other(load_run_record(other));
   }
 
-  void write_page() { write(kPageName, make_run_page(record_, predictions())); }
+  void write_page() { write(kPageName, make_run_page(record_, predictions(), others_)); }
+  void write_all(EventFiles event_files) {
+    write_page();
+    if (event_files == EventFiles::kReplace) write_event_files();
+    write_ending();
+  }
+  void note(std::string text) { written_.notes.push_back(std::move(text)); }
+  WrittenReports finish() { return std::move(written_); }
+
+ private:
   void write_event_files() {
     const EventFile whole(path(kTensorBoardName), record_.log);
     written_.files.emplace_back(kTensorBoardName);
   }
-  // Writes the reports that only a finished run has.
+
+  // The reports that only a finished run has.
   void write_ending() {
     if (!record_.results) return;
     write(kTrainResultsName, train_results(record_).dump(2) + "\n");
@@ -37,11 +51,14 @@ class Writer {
     write(kTrainerStateName, trainer_state(record_).dump(2) + "\n");
     if (record_.config) write_card();
   }
-  void note(std::string text) { written_.notes.push_back(std::move(text)); }
-  WrittenReports finish() { return std::move(written_); }
 
- private:
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  void add_other(RunRecord other) {
+    written_.notes.insert(written_.notes.end(), other.damage.begin(), other.damage.end());
+    if (signal_lines(other).empty()) note(other.folder + ": has no log of pre-training, and is in no chart");
+    others_.push_back(std::move(other));
+  }
 
   void write(const std::string& name, const std::string& text) {
     write_output_file(path(name), [&](FileWriter& file) { file.write(text); });
@@ -71,6 +88,7 @@ class Writer {
 
   std::string folder_;
   RunRecord record_;
+  std::vector<RunRecord> others_;
   WrittenReports written_;
 };
 
@@ -82,16 +100,17 @@ std::vector<std::string> report_names() {
 
 WrittenReports write_reports(const std::string& folder, EventFiles event_files) {
   Writer writer(folder);
-  writer.write_page();
-  if (event_files == EventFiles::kReplace) writer.write_event_files();
-  writer.write_ending();
+  writer.write_all(event_files);
   return writer.finish();
 }
 
-WrittenReports rebuild_reports(const std::string& folder) {
+WrittenReports rebuild_reports(const std::string& folder, const std::vector<std::string>& others) {
   const FolderLock lock(folder);
-  if (lock.is_held()) return write_reports(folder, EventFiles::kReplace);
-  Writer writer(folder);
+  Writer writer(folder, others);
+  if (lock.is_held()) {
+    writer.write_all(EventFiles::kReplace);
+    return writer.finish();
+  }
   writer.write_page();
   writer.note(folder + ": a run is writing to this folder, so only its page is written");
   return writer.finish();

@@ -20,7 +20,8 @@ enum class EventFiles { kReplace, kKeep };
 // load_run_record() throws, and kFileWrite.
 WrittenReports write_reports(const std::string& folder, EventFiles event_files);
 
-// The same for a folder that a run may be writing to: then it writes run.html alone, and notes that.
-WrittenReports rebuild_reports(const std::string& folder);
+// The same for a folder that a run may be writing to: then it writes run.html alone, and notes that. `others`: folders
+// of runs that run.html sets beside this one; they are only read.
+WrittenReports rebuild_reports(const std::string& folder, const std::vector<std::string>& others = {});
 
 }  // namespace deberta::train

@@ -14,6 +14,7 @@
 #include "deberta/library.h"
 #include "train/report/charts.h"
 #include "train/report/prediction_tables.h"
+#include "train/report/signal_chart.h"
 #include "train/report/text.h"
 #include "train/state/checkpoint_folder.h"
 
@@ -207,7 +208,8 @@ std::optional<BestMetric> best_checkpoint(const RunRecord& record) {
   return best;
 }
 
-std::string make_run_page(const RunRecord& record, const std::optional<PredictedRows>& predictions) {
+std::string make_run_page(const RunRecord& record, const std::optional<PredictedRows>& predictions,
+                          std::span<const RunRecord> others) {
   const std::string objective = objective_of(record);
   const double last_time = record.log.empty() ? 0 : record.log.back().time;
   const std::string when = last_time > 0 ? "; last line of the log: " + utc_time(last_time) : "";
@@ -215,7 +217,7 @@ std::string make_run_page(const RunRecord& record, const std::optional<Predicted
                                  escape_html(objective.empty() ? "" : objective + "; "), escape_html(status_of(record)),
                                  escape_html(when));
   body += tiles(record) + warnings(record);
-  body += section("Training", charts(training_charts(record)));
+  body += section("Training", charts(training_charts(record) + signal_chart(record, others)));
   body += section("Evaluation", charts(evaluation_charts(record)) + evaluation_table(record) + class_table(record));
   if (predictions) body += section("Answers of the evaluation", prediction_tables(*predictions));
   body += "<div class=\"columns\">\n" + section("Checkpoints", checkpoint_table(record)) +

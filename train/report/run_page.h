@@ -1,6 +1,7 @@
 // run.html: the whole run on one page.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 
 #include "train/report/predictions.h"
@@ -8,8 +9,10 @@
 
 namespace deberta::train {
 
-// `predictions`: those of the last evaluation, which have their own section.
-std::string make_run_page(const RunRecord& record, const std::optional<PredictedRows>& predictions);
+// `predictions`: those of the last evaluation, which have their own section. `others`: runs that a chart sets beside
+// this one.
+std::string make_run_page(const RunRecord& record, const std::optional<PredictedRows>& predictions,
+                          std::span<const RunRecord> others = {});
 
 // What the run trained, in a few words: "masked language model".
 std::string objective_of(const RunRecord& record);

@@ -46,7 +46,8 @@ std::optional<LoggedLine> parse_line(std::string_view text) {
 }
 
 // Reads each whole line. `parse` returns whether it belongs to this file.
-void read_lines(const std::string& path, const std::function<bool(std::string_view)>& parse, RunRecord& record) {
+void read_lines(const std::string& path, const std::function<bool(std::string_view)>& parse,
+                std::vector<std::string>& damage) {
   if (!is_regular_file(path)) return;
   const MappedFile file(path);
   std::string_view text = to_text(file.bytes());
@@ -58,7 +59,7 @@ void read_lines(const std::string& path, const std::function<bool(std::string_vi
     text.remove_prefix(end + 1);
   }
   if (damaged > 0)
-    record.damage.push_back(fmt::format("{}: {} lines are damaged, the first is line {}", path, damaged, first));
+    damage.push_back(fmt::format("{}: {} lines are damaged, the first is line {}", path, damaged, first));
 }
 
 // The object in a file; none where the file is missing or damaged.
@@ -165,6 +166,22 @@ const RunEvent* RunRecord::last_start() const {
   return nullptr;
 }
 
+std::vector<LoggedLine> load_log(const std::string& path, std::vector<std::string>& damage) {
+  std::vector<LoggedLine> log;
+  read_lines(
+      path,
+      [&](std::string_view text) {
+        std::optional<LoggedLine> line = parse_line(text);
+        if (!line) return false;
+        // A resumed run cuts its log; where it could not, steps are in it twice, and the later lines count.
+        while (!log.empty() && log.back().step > line->step) log.pop_back();
+        log.push_back(std::move(*line));
+        return true;
+      },
+      damage);
+  return log;
+}
+
 RunRecord load_run_record(const std::string& folder) {
   RunRecord record{.folder = folder};
   const std::string log = path_in(folder, kMetricsName);
@@ -174,17 +191,7 @@ RunRecord load_run_record(const std::string& folder) {
                 fmt::format("expected the folder of a run, with {} or checkpoints, got {}", kMetricsName,
                             is_directory(folder) ? "one without" : "none"));
   }
-  read_lines(
-      log,
-      [&](std::string_view text) {
-        std::optional<LoggedLine> line = parse_line(text);
-        if (!line) return false;
-        // A resumed run cuts its log; where it could not, steps are in it twice, and the later lines count.
-        while (!record.log.empty() && record.log.back().step > line->step) record.log.pop_back();
-        record.log.push_back(std::move(*line));
-        return true;
-      },
-      record);
+  record.log = load_log(log, record.damage);
   read_lines(
       path_in(folder, kEventsName),
       [&](std::string_view text) {
@@ -192,7 +199,7 @@ RunRecord load_run_record(const std::string& folder) {
         if (event) record.events.push_back(std::move(*event));
         return event.has_value();
       },
-      record);
+      record.damage);
   record.results = read_object(path_in(folder, kResultsName), record);
   record.config = read_config(path_in(folder, "config.json"), record);
   if (!record.config) record.config = read_config(path_in(folder, "discriminator/config.json"), record);

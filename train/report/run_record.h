@@ -52,6 +52,10 @@ struct RunRecord {
   const RunEvent* last_start() const;                 // the last "began" or "resumed"; nullptr: there is none
 };
 
+// The lines of a metrics.jsonl, or of a copy of it; those that are damaged are left out and listed in `damage`. Empty
+// without the file.
+std::vector<LoggedLine> load_log(const std::string& path, std::vector<std::string>& damage);
+
 // Reads OUTPUT/metrics.jsonl, events.jsonl, all_results.json, config.json and the states of its checkpoints. The
 // unfinished last line of a log is no damage. Throws kFileNotFound for a folder without a log and without a checkpoint,
 // and kFileRead, kFileType for a log that cannot be read.

@@ -183,10 +183,14 @@ constexpr OptionRow kInputRows[] = {
         "list", 0, kFlag, "", "", "eval",
         "list the tasks with their verbs and metrics, with -f json also files, labels and published hyper-parameters, "
         "and exit"},
+    OptionRow{
+        "beside", 0, kFiles, "", "DIR", "report",
+        "folder of another run of pre-training, whose positions with a loss the page sets beside this run's; may be "
+        "repeated"},
     OptionRow{"average", 0, kText, "", "DIR", "eval",
               "print the averages of GLUE and SuperGLUE from the all_results.json files in DIR and its subfolders, and "
               "exit"},
-    OptionRow{"published", 0, kFlag, "", "", "eval", "Input",
+    OptionRow{"published", 0, kFlag, "", "", "eval",
               "print the results that the authors of DeBERTa published, with the paper and table of each, of all tasks "
               "or of --task, and exit"},
 };

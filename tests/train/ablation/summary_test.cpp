@@ -85,6 +85,18 @@ TEST(Summaries, AreTablesWithWhatIsClearMarked) {
   EXPECT_EQ(charts, 4u);
 }
 
+TEST(Summaries, DrawThePositionsThatHadALoss) {
+  Summary summary = summarize(two_forms(), {result_of("full", 1, 10, 50), result_of("-C2P", 1, 9, 50)});
+  EXPECT_EQ(page_of(summary, "plan").find("Positions with a loss"), std::string::npos) << "there are no logs";
+  summary.rows[0].signal = {{.name = "pieces predicted", .points = {{0, 0}, {100, 15}}}};
+  summary.rows[1].signal = {{.name = "pieces predicted by the generator", .points = {{0, 0}, {100, 15}}},
+                            {.name = "tokens judged by the discriminator", .points = {{0, 0}, {100, 98}}}};
+  const std::string page = page_of(summary, "plan");
+  for (const char* part : {"Positions with a loss", "pieces predicted by the generator", "full, pieces predicted: 15",
+                           "-C2P, tokens judged by the discriminator: 98"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
 TEST(Summaries, OfFineTuningAloneHaveNoTokensOfPreTraining) {
   CellResult tuned = result_of("full", 1, 10, 50);
   tuned.tokens = tuned.flops = 0;

@@ -204,3 +204,35 @@ def test_folders_that_hold_no_run_are_refused(deberta, tokenizer, out, tmp_path)
     shutil.rmtree(out / "tb")
     (out / "tb").write_text("in the way")
     refused(deberta("report", out), 1, f"{out}/tb")
+
+
+def write_log(folder, **labels):
+    """The log of 1,000 steps of 512,000 tokens, whose models have so many labels in each step."""
+    folder.mkdir()
+    lines = [
+        {"step": step, "generator_perplexity": 9.0, "tokens": step * 512_000.0}
+        | {f"{name}_per_step": count for name, count in labels.items()}
+        for step in range(100, 1001, 100)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_the_positions_of_two_runs_are_set_beside_each_other(deberta, made, tmp_path):
+    assert "Positions with a loss" in Page(made / "run.html").figures
+    masked = write_log(tmp_path / "masked", labels=0.15 * 512_000)
+    replaced = write_log(tmp_path / "replaced", generator_labels=0.15 * 512_000, discriminator_labels=512_000.0)
+    done = deberta("report", masked, "--beside", replaced)
+    assert done.returncode == 0, done.stderr
+    assert not (replaced / "run.html").exists()
+    page = Page(masked / "run.html")
+    assert page.figures.count("Positions with a loss") == 1
+    assert "masked: pieces predicted: 76.8M" in page.text
+    assert "replaced: tokens judged by the discriminator: 512M" in page.text
+    refused(
+        deberta("report", masked, "--beside", tmp_path / "none"), 1, f"{tmp_path}/none: expected the folder of a run"
+    )
+    other = tmp_path / "tuned"
+    other.mkdir()
+    (other / "metrics.jsonl").write_text('{"step": 1, "loss": 1.0, "labels_per_step": 8, "tokens": 9}\n')
+    assert f"{other}: has no log of pre-training" in deberta("report", masked, "--beside", other).stderr
