@@ -92,6 +92,8 @@ struct ModelConfig {
   bool shares_layers = false;        // share_layers: one layer in training; files have a copy for each
   bool has_own_decoder = false;      // own_decoder_layers: the mask decoder has a layer for each pass, besides N
   bool has_fixed_distances = false;  // fixed_relative_table: sinusoids, which training leaves
+  bool convolves_input = false;      // conv_at_input: the convolution is before the first layer, not beside it
+  double feed_forward_dropout = 0;   // behind the activation of the feed-forward layer; in training alone
 
   ProblemType problem_type = ProblemType::kUnset;
   std::vector<std::string> labels;  // id2label in order; empty when the file names none

@@ -94,6 +94,11 @@ constexpr ConfigKey flag(std::string_view name, bool C::*field) {
 constexpr ConfigKey own_flag(std::string_view name, bool C::*field) {
   return {.name = name, .alias = {}, .field = field, .is_written_out = false};
 }
+constexpr ConfigKey own_dropout(std::string_view name, double C::*field) {
+  ConfigKey key = dropout(name, field);
+  key.is_written_out = false;
+  return key;
+}
 constexpr ConfigKey activation(std::string_view name, Activation C::*field, ConfigKey::Condition is_used = nullptr,
                                std::string_view alias = {}) {
   return {.name = name, .alias = alias, .field = field, .is_used = is_used};
@@ -150,6 +155,8 @@ constexpr std::array kKeys = {
     own_flag("share_layers", &C::shares_layers),
     own_flag("own_decoder_layers", &C::has_own_decoder),
     own_flag("fixed_relative_table", &C::has_fixed_distances),
+    own_flag("conv_at_input", &C::convolves_input),
+    own_dropout("feed_forward_dropout", &C::feed_forward_dropout),
 };
 
 struct ActivationName {

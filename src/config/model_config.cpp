@@ -246,6 +246,7 @@ void fill_defaults(Parse& parse) {
   ModelConfig& c = parse.config;
   if (!parse.has("attention_head_size")) c.attention_head_size = c.hidden_size / c.num_attention_heads;
   if (!parse.has("embedding_size")) c.embedding_size = c.hidden_size;
+  if (c.convolves_input && !parse.has("conv_groups")) c.conv_groups = c.hidden_size;
   if (c.max_relative_positions < 1 || !parse.has("max_relative_positions"))
     c.max_relative_positions = c.max_position_embeddings;
   if (!parse.has("pooler_hidden_size") && !parse.has("pooling.hidden_size")) c.pooler_hidden_size = c.hidden_size;

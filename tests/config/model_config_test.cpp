@@ -119,7 +119,7 @@ TEST(ModelConfig, TakesAttentionTypesInEveryForm) {
 TEST(ModelConfig, ReadsTheFormsOfAblations) {
   const ModelConfig plain = parse(R"("pos_att_type": "c2p|p2c")");
   EXPECT_FALSE(plain.has_p2p || plain.norm_first || plain.shares_layers || plain.has_own_decoder ||
-               plain.has_fixed_distances);
+               plain.has_fixed_distances || plain.convolves_input || plain.feed_forward_dropout > 0);
   EXPECT_TRUE(plain.scales_by_terms);
   const ModelConfig p2p = parse(R"("pos_att_type": "c2p|p2c|p2p")");
   EXPECT_TRUE(p2p.has_c2p && p2p.has_p2c && p2p.has_p2p);
@@ -129,6 +129,11 @@ TEST(ModelConfig, ReadsTheFormsOfAblations) {
   EXPECT_TRUE(parse(R"("share_layers": true)").shares_layers);
   EXPECT_TRUE(parse(R"("own_decoder_layers": true)").has_own_decoder);
   EXPECT_TRUE(parse(R"("fixed_relative_table": true)").has_fixed_distances);
+  EXPECT_EQ(parse(R"("feed_forward_dropout": 0.25)").feed_forward_dropout, 0.25);
+  const ModelConfig at_input = parse(R"("conv_at_input": true, "conv_kernel_size": 3, "hidden_size": 96)");
+  EXPECT_TRUE(at_input.convolves_input);
+  EXPECT_EQ(at_input.conv_groups, 96) << "column by column, unless the file says otherwise";
+  EXPECT_EQ(parse(R"("conv_at_input": true, "conv_kernel_size": 3, "conv_groups": 2)").conv_groups, 2);
 }
 
 TEST(ModelConfig, ReadsWhatThePoolerReads) {

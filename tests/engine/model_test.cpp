@@ -289,6 +289,11 @@ TEST(Errors, FormsThatOnlyTrainingHas) {
   EXPECT_ERROR(load(Head::kSequence, [](ModelConfig& c) { c.has_p2p = true; }), kUnsupported,
                "pos_att_type p2p: a form");
   EXPECT_ERROR(load(Head::kSequence, [](ModelConfig& c) { c.norm_first = true; }), kUnsupported, "norm_first: a form");
+  const auto convolves_input = [](ModelConfig& c) {
+    c.conv_kernel_size = 3;
+    c.convolves_input = true;
+  };
+  EXPECT_ERROR(load(Head::kToken, convolves_input), kUnsupported, "conv_at_input: a form of ablations");
   const auto own_decoder = [](ModelConfig& c) { c.has_own_decoder = true; };
   EXPECT_ERROR(load(Head::kMaskedLm, own_decoder), kUnsupported, "own_decoder_layers: a form of ablations");
   EXPECT_EQ(load(Head::kSequence, own_decoder).head(), Head::kSequence) << "the encoder is an ordinary one";

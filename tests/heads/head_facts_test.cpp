@@ -214,6 +214,12 @@ TEST(Forms, OfAblationsAreForeignToTheEngine) {
   }));
   EXPECT_TRUE(is_foreign(classes, [](ModelConfig& c) { c.norm_first = true; }));
   EXPECT_TRUE(is_foreign(words, [](ModelConfig& c) { c.has_own_decoder = true; }));
+  EXPECT_FALSE(is_foreign(words, [](ModelConfig& c) { c.convolves_input = true; })) << "there is no convolution";
+  EXPECT_TRUE(is_foreign(classes, [](ModelConfig& c) {
+    c.convolves_input = true;
+    c.conv_kernel_size = 3;
+  }));
+  EXPECT_FALSE(is_foreign(words, [](ModelConfig& c) { c.feed_forward_dropout = 0.1; })) << "of training alone";
   EXPECT_FALSE(is_foreign(classes, [](ModelConfig& c) { c.has_own_decoder = true; })) << "nothing decodes";
 }
 

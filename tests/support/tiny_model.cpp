@@ -86,6 +86,8 @@ Json to_json(const ModelConfig& c) {
   if (c.shares_layers) add("share_layers", true);
   if (c.has_own_decoder) add("own_decoder_layers", true);
   if (c.has_fixed_distances) add("fixed_relative_table", true);
+  if (c.convolves_input) add("conv_at_input", true);
+  if (c.feed_forward_dropout > 0) add("feed_forward_dropout", c.feed_forward_dropout);
   if (c.mask_decoder_passes != 2) add("mask_decoder_passes", c.mask_decoder_passes);
   if (!c.labels.empty()) {
     JsonObject names;

@@ -17,12 +17,12 @@ void visit(Convolution& v, const ModelForm& form, const Visit& each) {
 }
 
 at::Tensor add_convolution(const Pass& pass, const Convolution& v, const at::Tensor& h0_TD,
-                           const at::Tensor& layer_output_TD) {
+                           const at::Tensor& residual_TD) {
   const ModelConfig& c = pass.form.config;
   at::Tensor y = convolution(pass.compute, h0_TD, {v.weight_DCW, v.bias_D, c.conv_groups}, *pass.tokens);
   const Dropout drop = pass.dropout(RandomDomain::kConvolutionDropout, c.hidden_dropout_prob, 0);
   y = activate(pass.compute, dropout(pass.compute, y, drop, *pass.tokens), to_kernel(c.conv_act));
-  const at::Tensor h_TD = add_norm(pass.compute, y, layer_output_TD, pass.norm(v.norm), {}, *pass.tokens);
+  const at::Tensor h_TD = add_norm(pass.compute, y, residual_TD, pass.norm(v.norm), {}, *pass.tokens);
   return mask_rows(pass.compute, h_TD, *pass.tokens);
 }
 

@@ -1,4 +1,4 @@
-// Runs the layers in order, the convolution beside the first one, recomputing activations where asked.
+// Runs the layers in order, the convolution beside or before the first one, recomputing activations where asked.
 #include "train/model/encoder.h"
 
 #include "train/model/recompute.h"
@@ -36,11 +36,14 @@ Layer enter_shared(const Pass& pass, const Layer& layer) {
 }  // namespace
 
 EncoderStates encode(const Pass& pass, const Encoder& encoder, const at::Tensor& h0_TD, size_t layers) {
-  EncoderStates states{{h0_TD}, relative_table(pass, encoder.relative)};
+  const bool has_convolution = encoder.convolution.weight_DCW.defined();
+  const bool is_at_input = has_convolution && pass.form.config.convolves_input;
+  EncoderStates states{{is_at_input ? add_convolution(pass, encoder.convolution, h0_TD, h0_TD) : h0_TD},
+                       relative_table(pass, encoder.relative)};
   for (size_t n = 0; n < layers; ++n) {
     const auto& run = pass.compute.recomputes_layers ? recomputed_layer : encoder_layer;
     at::Tensor h_TD = run(pass, enter_shared(pass, encoder.layers[n]), states.hidden_TD.back(), states.relative_RD, n);
-    if (n == 0 && encoder.convolution.weight_DCW.defined()) {
+    if (n == 0 && has_convolution && !is_at_input) {
       h_TD = add_convolution(pass, encoder.convolution, h0_TD, h_TD);
     }
     states.hidden_TD.push_back(n + 1 == encoder.layers.size() ? finish(pass, encoder, h_TD) : h_TD);

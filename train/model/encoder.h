@@ -1,6 +1,7 @@
 // The encoder:
 //   h_n = layer_n(h_{n-1})
 //   h_1 = convolution(h_0, layer_1(h_0))   with a convolution
+//   h_1 = layer_1(convolution(h_0, h_0))   with conv_at_input; the states then begin with what that layer reads
 //   h_N = LN(layer_N(h_{N-1}))             with norm_first
 // With share_layers all layers are one.
 // T packed tokens  D hidden  R relative rows

@@ -1,6 +1,6 @@
 // The feed-forward block of a layer (model.md#encoder-layer):
 //   h = LN( dropout( act(a W1 + b1) W2 + b2 ) + a )
-// block.h has the other order of the norm.
+// block.h has the other order of the norm. With feed_forward_dropout what act() gives is dropped too, in training.
 // N rows  D hidden  F feed-forward
 #pragma once
 #include "train/model/pass.h"

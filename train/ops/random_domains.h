@@ -29,6 +29,7 @@ enum class RandomDomain : uint32_t {
   kAdversarialDropout,    // and of its third: both use the domains above
   kCut,                   // which samples are cut into short sequences, and how short
   kDocuments,             // which documents of a query a step learns from
+  kInnerDropout,          // dropout within the feed-forward layer
 };
 
 // The key of a domain. A seed for kernels/dropout.h, whose key is its seed.

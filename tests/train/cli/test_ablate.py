@@ -55,7 +55,7 @@ def plan(tmp_path, tokenizer, corpus, rows, dev_rows):
 
 
 # by the trainer, which evaluates them too; the engine lacks them
-TRAINED_ALONE = ("P2P", "pre-LN", "own decoder layers")
+TRAINED_ALONE = ("P2P", "pre-LN", "own decoder layers", "convolution at the input")
 TWO = {"full": {}, "no c2p": {"form": "-C2P", "seeds": [2]}}
 
 
@@ -370,6 +370,19 @@ def test_forms_that_the_engine_lacks_are_evaluated_in_training_and_refused_there
     result = results_in(tmp_path / "out")["x-seed1"]
     assert result["pretraining"]["perplexity"] > 1 and 0 <= result["tasks"]["classification"] <= 1
     expect_refused(deberta("fill", "-m", tmp_path / "out/x-seed1/pretrain", "a [MASK] b"))
+
+
+def test_dropout_within_the_feed_forward_layer_is_of_training_alone(deberta, plan, tmp_path):
+    done = deberta(
+        "ablate", plan({"x": {"form": "feed-forward dropout"}, "full": {}}, seeds=[1]), "-o", tmp_path / "out"
+    )
+    assert done.returncode == 0, done.stderr
+    results = results_in(tmp_path / "out")
+    assert results["x-seed1"]["pretraining"] != results["full-seed1"]["pretraining"]
+    model = tmp_path / "out/x-seed1/pretrain"
+    assert json.loads((model / "config.json").read_text())["feed_forward_dropout"] == 0.1
+    filled = deberta("fill", "-m", model, "a [MASK] b")
+    assert filled.returncode == 0 and filled.stderr == "", filled.stderr
 
 
 def expect_its_options(model, options):

@@ -93,6 +93,20 @@ TEST(DropoutPlaces, AreThoseOfTheOriginal) {
             1e-12);
 }
 
+TEST(DropoutPlaces, HaveOneMoreWithinTheFeedForwardLayerWhereItIsAsked) {
+  ModelForm form = one_layer(0.25, 0.5, 0, 0);
+  form.config.feed_forward_dropout = 0.3;
+  const Model model = make_tiny(form, at::kDouble);
+  const Pass pass = training_pass(model, make_batch({make_ids(1, 9), make_ids(2, 5)}));
+  const Rows& tokens = *pass.tokens;
+  const FeedForward& f = model.encoder.layers[0].feed_forward;
+  const at::Tensor x_TD = embed(pass, model.embeddings);
+  at::Tensor y_TF = activate(pass.compute, apply(pass, f.intermediate, x_TD), to_kernel(form.config.hidden_act));
+  y_TF = drop(pass, RandomDomain::kInnerDropout, 0.3, tokens, y_TF);
+  const at::Tensor y_TD = drop(pass, RandomDomain::kFeedForwardDropout, 0.25, tokens, apply(pass, f.output, y_TF));
+  EXPECT_LE(worst_difference(norm(pass, f.norm, y_TD + x_TD), apply_feed_forward(pass, f, x_TD, tokens, 0)), 1e-12);
+}
+
 TEST(DropoutPlaces, WithoutARateAreThoseOfAnEvaluation) {
   const Model model = make_tiny(one_layer(0, 0, 0, 0));
   const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 5)});

@@ -117,6 +117,13 @@ inline std::vector<FormCase> form_cases() {
                      c.has_p2p = true;
                      c.share_att_key = false;
                    })});
+  cases.push_back({"convolution_at_the_input", make_form(Head::kMaskedLm, [](ModelConfig& c) {
+                     c.conv_kernel_size = 3;
+                     c.conv_groups = c.hidden_size;
+                     c.convolves_input = true;
+                   })});
+  cases.push_back(
+      {"feed_forward_dropout", make_form(Head::kNone, [](ModelConfig& c) { c.feed_forward_dropout = 0.25; })});
   cases.push_back({"own_decoder", make_form(Head::kMaskedLm, [](ModelConfig& c) { c.has_own_decoder = true; })});
   return cases;
 }

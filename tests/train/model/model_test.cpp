@@ -617,6 +617,27 @@ TEST(Convolution, DropsBeforeItsActivation) {
   EXPECT_LE(worst_difference(add_convolution(pass, v, h0_TD, layer_TD), expected), 1e-12);
 }
 
+TEST(Convolution, AtTheInputIsWhatTheFirstLayerReads) {
+  const ModelForm form = make_form(Head::kNone, [](ModelConfig& c) {
+    c.conv_kernel_size = 3;
+    c.conv_groups = c.hidden_size;
+    c.convolves_input = true;
+  });
+  const Model model = make_tiny(form, at::kDouble);
+  const at::NoGradGuard no_gradients;
+  const Batch batch = make_holed_batch(form.config);
+  const Pass pass = make_pass(model, test_compute(), input_of(batch), {});
+  const EncoderStates states = encode(pass, model);
+  const at::Tensor h0_TD = embed(pass, model.embeddings);
+  const at::Tensor input_TD = add_convolution(pass, model.encoder.convolution, h0_TD, h0_TD);
+  EXPECT_LE(worst_difference(states.hidden_TD[0], input_TD), 1e-12);
+  EXPECT_GT(worst_difference(h0_TD, input_TD), 1e-3);
+  at::Tensor h_TD = input_TD;
+  for (size_t n = 0; n < model.encoder.layers.size(); ++n)
+    h_TD = encoder_layer(pass, model.encoder.layers[n], h_TD, states.relative_RD, n);
+  EXPECT_LE(worst_difference(states.hidden_TD.back(), h_TD), 1e-12);
+}
+
 TEST(Memory, OfTheCallerHoldsWeightsAndAddsUpGradients) {
   Model model = make_tiny(make_form()), kept = make_tiny(make_form());
   const std::vector<NamedParameter> before = trained_parameters(model);

@@ -88,7 +88,7 @@ TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
       "\"mask_decoder_passes\": 0}");
   EXPECT_TRUE(has(passes, "library_name: transformers"));
   for (const char* key : {"\"norm_first\": true", "\"relative_attention\": true, \"pos_att_type\": \"c2p|p2c|p2p\"",
-                          "\"own_decoder_layers\": true"}) {
+                          "\"own_decoder_layers\": true", "\"conv_at_input\": true, \"conv_kernel_size\": 3"}) {
     const std::string card = card_of(
         std::string("{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForMaskedLM\"], ") + key + "}");
     EXPECT_TRUE(has(card, "nothing else computes it") && has(card, "library_name: deberta")) << key;
