@@ -18,10 +18,10 @@ namespace deberta {
 namespace {
 
 // Keys of config.json that change no answer: who wrote the file, and how the model was trained.
-constexpr std::array<std::string_view, 11> kOfNoAnswer = {
+constexpr std::array<std::string_view, 12> kOfNoAnswer = {
     "_name_or_path",       "transformers_version",         "torch_dtype",    "dtype",       "use_cache",
     "hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout", "initializer_range",
-    "finetuning_task"};
+    "finetuning_task",     "feed_forward_dropout"};
 
 bool changes_answers(std::string_view key) {
   return std::ranges::find(kOfNoAnswer, key) == kOfNoAnswer.end();

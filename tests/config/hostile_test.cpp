@@ -57,7 +57,8 @@ const std::set<std::string> kUnread = {"hidden_dropout_prob", "attention_probs_d
                                        "initializer_range",   "pad_token_id",
                                        "conv_groups",         "conv_act",
                                        "pooler_hidden_size",  "pooler_dropout",
-                                       "pooler_hidden_act",   "cls_dropout"};
+                                       "pooler_hidden_act",   "cls_dropout",
+                                       "feed_forward_dropout"};
 
 TEST(HostileConfig, EveryPlainKeyThatIsReadRefusesOtherTypes) {
   size_t checked = 0;
