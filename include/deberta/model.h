@@ -102,12 +102,14 @@ struct ForwardOptions {
   std::vector<int32_t> rows;       // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
   std::vector<TokenGroup> groups;  // heads that take groups, in place of rows: a row of logits for each
   bool wants_scores = false;       // per-term attention scores of every layer (reference path)
+  // The same of each pass of the mask decoder, with the states of all tokens as queries: wants logits, and of all rows.
+  bool wants_decoder_scores = false;
 };
 
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model lacks the term. c2c + c2p + p2c = sum,
 // all times 1 / sqrt(d * n_types). Masked entries of `probabilities_HLL` are 0; the terms are given unmasked.
 struct AttentionScores {
-  int32_t layer = 0;  // 1 .. num_hidden_layers, as in ForwardOptions::layers
+  int32_t layer = 0;  // 1 .. num_hidden_layers, as in ForwardOptions::layers; of the mask decoder: the pass, from 1
   int32_t sequence = 0;
   std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, probabilities_HLL;
 };
@@ -124,6 +126,7 @@ struct ForwardResult {
   size_t logits_rows = 0;
   size_t logits_columns = 0;
   std::vector<AttentionScores> scores;
+  std::vector<AttentionScores> decoder_scores;  // as ForwardOptions::wants_decoder_scores
 };
 
 // Immutable after loading; forward() may be called from several threads (they take turns on the pool).
@@ -139,7 +142,7 @@ class DEBERTA_API Model {
 
   // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, rows or groups for a
   // head that takes none, more tokens in a sequence than the absolute table has rows when the embeddings or the mask
-  // decoder read it), kNotFinite.
+  // decoder read it, scores of a mask decoder that does not run for all rows), kNotFinite.
   // Overwrites `result` but reuses its memory: a call no larger than earlier ones allocates nothing (except for scores
   // and groups).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;

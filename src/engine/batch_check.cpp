@@ -165,6 +165,9 @@ void check_options(const ForwardOptions& options, const Batch& batch, const Vari
     }
     least = int64_t{layer} + 1;
   }
+  const bool runs_for_all = variant.has_mask_decoder && options.wants_logits && options.rows.empty();
+  if (options.wants_decoder_scores && !runs_for_all)
+    refuse("wants_decoder_scores", "expected a mask decoder that runs for all rows, got none");
   check_rows(options, batch, *variant.head.facts);
   check_groups(options, batch, *variant.head.facts);
 }

@@ -86,11 +86,11 @@ void run_layer(const Pass& pass, size_t n, const Workspace& space, ForwardResult
   const LayerWeights& layer = pass.weights.layers[n - 1];
   const Linear* consumer = consumer_of(pass, n);
   const bool has_convolution = n == 1 && pass.config.conv_kernel_size > 0;
-  ScoreCollector scores(pass, layer);
+  ScoreCollector scores(pass, layer, pass.options.wants_scores);
   if (has_convolution) convolve(pass, space);
   encoder_layer(pass, {.layer = layer, .consumer = consumer, .scores = scores.outputs()}, space);
   if (has_convolution) add_convolution(pass, consumer, space);
-  scores.append_to(result, n);
+  scores.append_to(result.scores, n);
   keep_hidden(pass, n, space, result);
 }
 
@@ -104,7 +104,7 @@ void run_forward(const Pass& pass, PassMemory& memory, ForwardResult& result) {
   embed(pass, space);
   keep_hidden(pass, 0, space, result);
   for (size_t n = 1; n < last; ++n) run_layer(pass, n, space, result);
-  if (has_decoder) run_mask_decoder(pass, space);  // from h_{N-1}
+  if (has_decoder) run_mask_decoder(pass, space, result);  // from h_{N-1}
   const bool is_read = pass.options.wants_scores || find_kept(pass, last, result) != nullptr;
   const bool has_only_convolved = last == 1 && pass.config.conv_kernel_size > 0;
   if (last > 0 && !has_decoder && !is_read && !has_only_convolved && reads_some_rows(pass)) {

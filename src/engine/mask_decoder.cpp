@@ -2,6 +2,7 @@
 #include "engine/mask_decoder.h"
 
 #include "engine/query_rows.h"
+#include "engine/score_collector.h"
 #include "kernels/embedding.h"
 #include "kernels/row_moves.h"
 
@@ -26,17 +27,26 @@ void start_states(const Pass& pass, const QueryRows& queries, const Workspace& s
                           .parallel = pass.parallel});
 }
 
+// Pass `number` of the last layer, whose states `consumer` reads next.
+void run_pass(const Pass& pass, const Linear* consumer, const QueryRows& queries, int64_t number,
+              const Workspace& space, ForwardResult& result) {
+  const LayerWeights& layer = pass.weights.layers.back();
+  ScoreCollector scores(pass, layer, pass.options.wants_decoder_scores);
+  query_layer(pass, {.layer = layer, .consumer = consumer, .scores = scores.outputs()}, queries, space);
+  scores.append_to(result.decoder_scores, as_size(number));
+}
+
 }  // namespace
 
-void run_mask_decoder(const Pass& pass, const Workspace& space) {
+void run_mask_decoder(const Pass& pass, const Workspace& space, ForwardResult& result) {
   const LayerWeights& layer = pass.weights.layers.back();
   const QueryRows queries = choose_queries(pass, space);
   start_states(pass, queries, space);
   make_operand(pass, layer.query, queries.states);
   project_keys_values(pass, layer, space);  // from h, for every pass: never from the query states
-  for (int64_t left = pass.config.mask_decoder_passes; left > 1; --left)
-    query_layer(pass, {.layer = layer, .consumer = &layer.query}, queries, space);
-  query_layer(pass, {.layer = layer}, queries, space);
+  const int64_t last = pass.config.mask_decoder_passes;
+  for (int64_t number = 1; number < last; ++number) run_pass(pass, &layer.query, queries, number, space, result);
+  run_pass(pass, nullptr, queries, last, space, result);
 }
 
 }  // namespace deberta

@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-// hidden_TD holds h_{N-1} and keeps it; q2 of the head's rows is left in head_rows_ND.
-void run_mask_decoder(const Pass& pass, const Workspace& space);
+// hidden_TD holds h_{N-1} and keeps it; q2 of the head's rows is left in head_rows_ND, wanted scores in the result.
+void run_mask_decoder(const Pass& pass, const Workspace& space, ForwardResult& result);
 
 }  // namespace deberta

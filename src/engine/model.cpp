@@ -86,6 +86,7 @@ void clear(ForwardResult& result) {
   result.logits.clear();
   result.logits_rows = result.logits_columns = 0;
   result.scores.clear();
+  result.decoder_scores.clear();
 }
 
 bool has_relative_term(const ModelConfig& config) {

@@ -3,8 +3,9 @@
 
 namespace deberta {
 
-ScoreCollector::ScoreCollector(const Pass& pass, const LayerWeights& layer) : pass_(pass) {
-  if (!pass.options.wants_scores) return;
+ScoreCollector::ScoreCollector(const Pass& pass, const LayerWeights& layer, bool is_wanted)
+    : pass_(pass), is_wanted_(is_wanted) {
+  if (!is_wanted_) return;
   for (size_t b = 0; b < pass.batch.sequences(); ++b) count_ += size_of(b);
   plan(c2c_);
   if (layer.kr.has_data()) plan(c2p_);
@@ -26,8 +27,8 @@ AttentionScoreOutputs ScoreCollector::outputs() const {
   return {c2c_.data, c2p_.data, p2c_.data, probabilities_.data};
 }
 
-void ScoreCollector::append_to(ForwardResult& result, size_t layer) {
-  if (!pass_.options.wants_scores) return;
+void ScoreCollector::append_to(std::vector<AttentionScores>& all, size_t number) {
+  if (!is_wanted_) return;
   for (Scores* scores : {&c2c_, &c2p_, &p2c_, &probabilities_}) {
     if (scores->data != scores->host.data()) copy_to_host(pass_, scores->data, count_, scores->host);
   }
@@ -40,8 +41,8 @@ void ScoreCollector::append_to(ForwardResult& result, size_t layer) {
       return std::vector<float>(x.begin() + static_cast<std::ptrdiff_t>(begin),
                                 x.begin() + static_cast<std::ptrdiff_t>(end));
     };
-    result.scores.push_back({static_cast<int32_t>(layer), static_cast<int32_t>(b), part(c2c_), part(c2p_), part(p2c_),
-                             part(probabilities_)});
+    all.push_back({static_cast<int32_t>(number), static_cast<int32_t>(b), part(c2c_), part(c2p_), part(p2c_),
+                   part(probabilities_)});
     begin = end;
   }
 }

@@ -10,10 +10,11 @@ namespace deberta {
 
 class ScoreCollector {
  public:
-  // Empty unless the pass wants scores.
-  ScoreCollector(const Pass& pass, const LayerWeights& layer);
+  // Empty unless they are wanted.
+  ScoreCollector(const Pass& pass, const LayerWeights& layer, bool is_wanted);
   AttentionScoreOutputs outputs() const;
-  void append_to(ForwardResult& result, size_t layer);
+  // One for each sequence, under the number of the layer or pass.
+  void append_to(std::vector<AttentionScores>& all, size_t number);
 
  private:
   size_t size_of(size_t sequence) const;
@@ -27,6 +28,7 @@ class ScoreCollector {
   void plan(Scores& scores);
 
   const Pass& pass_;
+  bool is_wanted_;
   size_t count_ = 0;
   Scores c2c_, c2p_, p2c_, probabilities_;
 };

@@ -1,6 +1,7 @@
 // When the mask decoder runs, what it reads, and its limits. Its numbers: golden_test.cpp, original_goldens_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/engine_case.h"
@@ -102,6 +103,47 @@ TEST(MaskDecoder, ScoresAreThoseOfTheOrdinaryLayers) {
   ASSERT_EQ(with.size(), 2u);
   EXPECT_EQ(with[1].layer, 2);
   EXPECT_EQ(with[1].probabilities_HLL, without[1].probabilities_HLL);
+}
+
+// Where the table of positions is zero, the first pass is the ordinary last layer; the second reads what it gave.
+TEST(MaskDecoder, ScoresOfItsPassesAreGivenToo) {
+  const Batch batch = make_batch({make_ids(1, 5), make_ids(2, 3)});
+  ForwardOptions options;
+  options.wants_scores = options.wants_decoder_scores = true;
+  const Model model = load_changed(tiny_config(), Head::kMaskedLm, {.threads = 1, .mask_decoder = MaskDecoder::kOn},
+                                   [](const std::string& name, std::vector<float>& values) {
+                                     if (name == kTable) std::fill(values.begin(), values.end(), 0.0f);
+                                   });
+  const ForwardResult result = run(model, batch, options);
+  ASSERT_EQ(result.decoder_scores.size(), 4u);  // of two sequences in two passes
+  for (size_t sequence = 0; sequence < 2; ++sequence) {
+    const AttentionScores& first = result.decoder_scores[sequence];
+    const AttentionScores& second = result.decoder_scores[2 + sequence];
+    const AttentionScores& ordinary = result.scores[2 + sequence];
+    EXPECT_EQ(first.layer, 1);
+    EXPECT_EQ(second.layer, 2);
+    EXPECT_EQ(first.sequence, static_cast<int32_t>(sequence));
+    EXPECT_EQ(ordinary.layer, 2);
+    EXPECT_EQ(first.c2c_HLL, ordinary.c2c_HLL);
+    EXPECT_EQ(first.c2p_HLL, ordinary.c2p_HLL);
+    EXPECT_EQ(first.probabilities_HLL, ordinary.probabilities_HLL);
+    EXPECT_NE(second.c2c_HLL, first.c2c_HLL);
+    EXPECT_EQ(second.p2c_HLL, first.p2c_HLL) << "keys stay the hidden states";
+  }
+  EXPECT_EQ(result.logits, run(model, batch).logits);
+  EXPECT_TRUE(run(model, batch).decoder_scores.empty());
+}
+
+TEST(MaskDecoder, ScoresOfItsPassesNeedItForAllRows) {
+  const Batch batch = make_batch({make_ids(1, 5)});
+  ForwardOptions options;
+  options.wants_decoder_scores = true;
+  EXPECT_ERROR(run(load_with(MaskDecoder::kOff), batch, options), kInput, "expected a mask decoder");
+  options.rows = {2};
+  EXPECT_ERROR(run(load_with(MaskDecoder::kOn), batch, options), kInput, "that runs for all rows");
+  options.rows.clear();
+  options.wants_logits = false;
+  EXPECT_ERROR(run(load_with(MaskDecoder::kOn), batch, options), kInput, "expected a mask decoder");
 }
 
 // Requested rows, in a pack with a hole, an empty sequence and a sequence with no requested row.
