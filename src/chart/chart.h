@@ -120,6 +120,8 @@ struct HeatMap {
   Ramp ramp = Ramp::kSequential;
   std::optional<double> most = {};  // the colours reach at least so far: maps side by side can share a scale
   double width = 640;
+  int digits = 2;                // significant ones of the numbers on cells
+  bool begins_at_least = false;  // sequential: from the least value, wherever that is
 };
 
 // ---- a drawing of boxes

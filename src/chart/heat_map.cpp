@@ -32,6 +32,14 @@ struct Levels {
   }
 };
 
+double least_of(const std::vector<double>& values) {
+  Range range;
+  for (const double value : values) {
+    if (is_shown(value)) range.add(value);
+  }
+  return range.is_empty() ? 0 : range.low;
+}
+
 Levels levels_of(const HeatMap& map) {
   double low = 0, high = 0;
   for (const double value : map.values) {
@@ -39,7 +47,8 @@ Levels levels_of(const HeatMap& map) {
   }
   if (is_shown(map.most.value_or(kMissing))) high = std::max(high, *map.most);
   if (map.ramp == Ramp::kDiverging) high = std::max(high, -low), low = -high;
-  if (high == low) high = 1, low = map.ramp == Ramp::kDiverging ? -1 : 0;
+  if (map.begins_at_least && map.ramp == Ramp::kSequential) low = least_of(map.values);
+  if (high == low) high = low + 1, low = map.ramp == Ramp::kDiverging ? -1 : low;
   return {map.ramp, low, high};
 }
 
@@ -143,15 +152,15 @@ std::string draw_titles(const HeatMap& map, const Grid& grid, double y, double r
   return svg;
 }
 
-std::string number_of(double value) {
-  return axis_number(value, 2);
+std::string number_of(const HeatMap& map, double value) {
+  return axis_number(value, map.digits);
 }
 
 // Whether the numbers of all cells have room on them.
 bool has_numbers(const HeatMap& map, const Grid& grid) {
   if (grid.cell < kNumberFont + 4) return false;
   return std::ranges::all_of(map.values, [&](double value) {
-    return !is_shown(value) || text_width(number_of(value), kNumberFont) <= grid.cell - 2;
+    return !is_shown(value) || text_width(number_of(map, value), kNumberFont) <= grid.cell - 2;
   });
 }
 
@@ -166,7 +175,7 @@ std::string single_cells(const HeatMap& map, const Grid& grid, const Levels& lev
       svg += rectangle(x, y, grid.cell, grid.cell, level,
                        fmt::format("{}, {}: {}", map.rows[row], map.columns[column], exact_number(value)));
       if (is_numbered)
-        svg += text_at(x + grid.cell / 2, y + grid.cell / 2 + 4, "number middle on-" + level, number_of(value));
+        svg += text_at(x + grid.cell / 2, y + grid.cell / 2 + 4, "number middle on-" + level, number_of(map, value));
     }
   }
   return svg;

@@ -59,6 +59,19 @@ TEST(HeatMaps, PutRowsBelowEachOtherAndColumnsSideBySide) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
 }
 
+TEST(HeatMaps, MayBeginAtTheLeastValueAndHaveMoreDigits) {
+  const HeatMap map{.columns = {"a", "b"}, .rows = {"x"}, .values = {255, 257}, .digits = 4, .begins_at_least = true};
+  const std::string svg = svg_of(map);
+  const auto cells = cells_of(svg);
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[0].of("class"), "s0");
+  EXPECT_EQ(cells[1].of("class"), "s64");
+  for (const char* text : {">255<", ">257<"}) EXPECT_NE(svg.find(text), std::string::npos) << text;
+  HeatMap same = map;
+  same.values = {256, 256};
+  EXPECT_EQ(cells_of(svg_of(same))[1].of("class"), "s0");
+}
+
 TEST(HeatMaps, HaveNothingInTheMiddleWhereTheyDiverge) {
   const std::string svg =
       svg_of({.columns = {"a", "b", "c"}, .rows = {"x"}, .values = {-2, 0, 1}, .ramp = Ramp::kDiverging});
