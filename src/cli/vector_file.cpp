@@ -1,11 +1,10 @@
-// A text header and the bytes (.npy), or tensors (.safetensors).
+// One array (.npy), or tensors (.safetensors).
 #include "cli/vector_file.h"
-
-#include <fmt/core.h>
 
 #include "base/file.h"
 #include "checkpoint/cast.h"
 #include "checkpoint/safetensors.h"
+#include "cli/npy_file.h"
 #include "deberta/error.h"
 #include "program/output.h"
 
@@ -34,34 +33,16 @@ void check_vectors(const std::string& path, const Vectors& vectors, DType dtype)
                 "expected fp32 or fp16 for a .npy file, got bf16: NumPy has no such type; write a .safetensors file");
 }
 
-namespace {
-
-void write_npy(const std::string& path, const Vectors& vectors, DType dtype) {
-  std::string header = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(dtype),
-                                   vectors.values.size() / vectors.columns, vectors.columns);
-  constexpr size_t kPrefix = 10;  // magic, version, length
-  header.append(63 - (kPrefix + header.size()) % 64, ' ');
-  header += '\n';
-  program::write_output(path, [&](FileWriter& out) {
-    const char length[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
-    out.write(std::string_view("\x93NUMPY\x01\x00", 8));
-    out.write(std::string_view(length, 2));
-    out.write(header);
-    write_values(vectors, dtype, path, out);
-  });
-}
-
-}  // namespace
-
 bool is_vector_file(const std::string& path) {
   return is_npy(path) || program::ending_of(path) == "safetensors";
 }
 
 void write_vectors(const std::string& path, const Vectors& vectors, DType dtype) {
   check_vectors(path, vectors, dtype);
-  if (is_npy(path)) return write_npy(path, vectors, dtype);
   const Shape shape{static_cast<int64_t>(vectors.values.size() / vectors.columns),
                     static_cast<int64_t>(vectors.columns)};
+  if (is_npy(path))
+    return write_npy(path, dtype, shape, [&](FileWriter& out) { write_values(vectors, dtype, path, out); });
   const std::string name = vectors.starts.empty() ? "embeddings" : "token_embeddings";
   std::vector<TensorToWrite> tensors;
   tensors.push_back({name, dtype, shape, [&](FileWriter& out) { write_values(vectors, dtype, name, out); }});
