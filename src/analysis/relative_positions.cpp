@@ -18,4 +18,16 @@ std::vector<int32_t> relative_position_rows(const ModelConfig& config, int64_t l
   return rows;
 }
 
+std::vector<int32_t> relative_index(const ModelConfig& config, int64_t length, DistanceRule rule) {
+  constexpr int64_t kMostIndexed = 2048;
+  if (length > kMostIndexed)
+    throw Error(ErrorCode::kInput, "length", fmt::format("expected 1..{}, got {}", kMostIndexed, length));
+  const std::vector<int32_t> rows = relative_position_rows(config, length, rule);
+  std::vector<int32_t> index_LL;
+  for (int64_t query = 0; query < length; ++query) {
+    for (int64_t key = 0; key < length; ++key) index_LL.push_back(rows[static_cast<size_t>(query - key + length - 1)]);
+  }
+  return index_LL;
+}
+
 }  // namespace deberta
