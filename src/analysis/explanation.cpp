@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "analysis/head_figures.h"
 #include "checkpoint/cast.h"
 
 namespace deberta {
@@ -63,9 +62,9 @@ JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenize
           {"rows", rows_of(config, encoding.size())}};
 }
 
-JsonArray heads_json(const AttentionTerms& terms) {
+JsonArray heads_json(const std::vector<HeadFigures>& heads) {
   JsonArray all;
-  for (const HeadFigures& figures : head_figures(terms))
+  for (const HeadFigures& figures : heads)
     all.push_back(JsonObject{{"layer", int64_t{figures.layer}},
                              {"head", uint64_t{figures.head}},
                              {"entropy", figures.entropy},
@@ -73,6 +72,10 @@ JsonArray heads_json(const AttentionTerms& terms) {
                              {"cls", figures.first},
                              {"shares", JsonObject{{"c2c", figures.c2c}, {"c2p", figures.c2p}, {"p2c", figures.p2c}}}});
   return all;
+}
+
+JsonArray heads_json(const AttentionTerms& terms) {
+  return heads_json(head_figures(terms));
 }
 
 std::string half_bytes(std::span<const float> values) {

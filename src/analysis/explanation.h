@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/head_figures.h"
 #include "base/json.h"
 #include "deberta/analysis.h"
 
@@ -20,7 +21,8 @@ void check_finite(const AttentionTerms& terms);
 JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenizer, const Encoding& encoding,
                             const AttentionTerms& terms);
 
-// head_figures(), each as an object.
+// Each as an object; of terms, their head_figures().
+JsonArray heads_json(const std::vector<HeadFigures>& heads);
 JsonArray heads_json(const AttentionTerms& terms);
 
 // Scores of one head of a layer as fp16, little endian: L * L of a term's [H, L, L].

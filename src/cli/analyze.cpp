@@ -1,232 +1,247 @@
-// The verb `analyze`: what each attention head does with a text, in figures, or as a page for a browser.
+// The verb `analyze`: figures of what a model does with a text, or of its tables. A figure is the first row of the
+// table that takes the options which were given.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "analysis/explanation.h"
-#include "analysis/head_figures.h"
-#include "base/base64.h"
-#include "base/utf8.h"
-#include "cli/explorer_page.h"
+#include "analysis/decoder_figures.h"
+#include "analysis/heads_figure.h"
+#include "analysis/position_figures.h"
+#include "analysis/replaced_figure.h"
+#include "analysis/table_figure.h"
+#include "analysis/term_figures.h"
+#include "cli/figure_maker.h"
+#include "cli/figure_output.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
-#include "deberta/pipeline.h"
-#include "decode/classification.h"
-#include "heads/head_facts.h"
-#include "pipeline/encodings.h"
-#include "program/interrupt.h"
+#include "program/model_options.h"
 #include "program/output.h"
-#include "program/progress_printer.h"
-#include "program/text_verb.h"
+#include "program/row_loop.h"
+#include "rows/row_parts.h"
 
 namespace deberta::cli {
 namespace {
 
-struct HeadsAnswer {
-  std::vector<HeadFigures> figures;
-  JsonArray heads;
-  size_t tokens = 0;
-  size_t cut_tokens = 0;
+struct View {
+  ShownPart show;
+  FigureChoice figure;
+  std::string_view name;
+  std::string_view options;  // of those about figures, separated by spaces
+  bool reads_text;
+  FigureColumns (*columns)();
+  FigureMaker (*open)(const AnalyzeVerb& options);
 };
 
-std::vector<HeadsAnswer> heads_of(const Pipeline& pipeline, std::span<const TextInput> inputs,
-                                  const EncodingRules& rules) {
-  std::vector<HeadsAnswer> answers;
-  for (const TextInput& input : inputs) {
-    const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
-    const AttentionTerms terms = attention_terms(pipeline.model, encoding);
-    check_finite(terms);
-    answers.push_back({head_figures(terms), heads_json(terms), encoding.size(), encoding.cut_tokens});
-  }
-  return answers;
+FigureColumns layer_columns() {
+  return term_columns("layer");
 }
 
-program::RowAnswer to_row_answer(const HeadsAnswer& result) {
-  program::RowAnswer answer{{{{"heads", result.heads}}, {}}, result.tokens, result.cut_tokens};
-  for (const HeadFigures& figures : result.figures) {
-    answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(figures.layer)),
-                                   program::cell(uint64_t{figures.head}), program::cell(figures.entropy),
-                                   program::cell(figures.distance), program::cell(figures.first),
-                                   program::cell(figures.c2c), program::cell(figures.c2p), program::cell(figures.p2c)});
-  }
-  return answer;
+FigureColumns pass_columns() {
+  return term_columns("pass");
 }
 
-// ---- the page
+FigureColumns side_columns() {
+  return term_columns("layer", "side");
+}
 
-// By term, one string for each head of each layer.
-JsonObject values_json(const AttentionTerms& terms) {
-  const size_t count = terms.tokens * terms.tokens;
-  JsonObject values;
-  const auto add = [&](const char* name, std::vector<float> LayerTerms::*term) {
-    JsonArray heads;
-    for (const LayerTerms& layer : terms.layers) {
-      const std::span<const float> all = layer.*term;
-      for (size_t head = 0; head < all.size() / count; ++head)
-        heads.push_back(to_base64(half_bytes(all.subspan(head * count, count))));
+const std::vector<View>& views() {
+  using enum ShownPart;
+  using enum FigureChoice;
+  static const std::vector<View> all = {
+      {kHeads, kAuto, "heads", "", true, heads_columns, open_heads},
+      {kTerms, kMatrices, "terms matrices", "layer head", true, layer_columns, open_matrices},
+      {kTerms, kPair, "terms pair", "query key layer head", true, layer_columns, open_pair},
+      {kTerms, kQuantiles, "terms quantiles", "layer head", true, quantile_columns, open_quantiles},
+      {kPositions, kIndex, "positions index", "length", false, index_columns, open_index},
+      {kPositions, kBuckets, "positions buckets", "length", false, bucket_columns, open_buckets},
+      {kPositions, kCosines, "positions cosines", "vectors layer head", false, cosine_columns, open_cosines},
+      {kPositions, kQuery, "positions query", "query layer head", true, query_columns, open_query},
+      {kTables, kAuto, "tables", "", false, angle_columns, open_angles},
+      {kDecoder, kPredictions, "decoder predictions", "top-k shift", true, prediction_columns, open_predictions},
+      {kDecoder, kPasses, "decoder passes", "layer head", true, pass_columns, open_passes},
+      {kDecoder, kWords, "decoder words", "words", true, filling_columns, open_words},
+      {kReplaced, kAuto, "replaced", "generator-model mlm-probability seed", true, walk_columns, open_walk},
+      {kCompare, kWeights, "compare weights", "with layer head", true, side_columns, open_compared_weights},
+      {kCompare, kPair, "compare pair", "with query key layer head", true, side_columns, open_compared_pair},
+  };
+  return all;
+}
+
+bool takes(const View& view, std::string_view option) {
+  return fmt::format(" {} ", view.options).find(fmt::format(" {} ", option)) != std::string::npos;
+}
+
+// The options about figures that were given: anywhere, or on the command line.
+struct Given {
+  std::vector<std::string_view> all, flags;
+};
+
+Given given_options(const FigureSettings& figures) {
+  Given given;
+  const auto add = [&](std::string_view name, const auto& setting) {
+    if (setting.is_given()) given.all.push_back(name);
+    if (setting.origin == "flag") given.flags.push_back(name);
+  };
+  add("layer", figures.layer);
+  add("head", figures.head);
+  add("query", figures.query);
+  add("key", figures.key);
+  add("length", figures.length);
+  add("vectors", figures.vectors);
+  add("top-k", figures.top_k);
+  add("shift", figures.shift);
+  add("words", figures.words);
+  add("generator-model", figures.generator_model);
+  add("mlm-probability", figures.mlm_probability);
+  add("seed", figures.seed);
+  add("with", figures.with);
+  return given;
+}
+
+std::string names_of(const std::vector<const View*>& some) {
+  std::vector<std::string_view> names;
+  for (const View* view : some) names.push_back(view->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Those that --show and --figure leave. Throws kUsage where that is none.
+std::vector<const View*> asked_views(const FigureSettings& figures) {
+  std::vector<const View*> shown, asked;
+  for (const View& view : views()) {
+    if (view.show != figures.show) continue;
+    shown.push_back(&view);
+    if (figures.figure == FigureChoice::kAuto || figures.figure == view.figure) asked.push_back(&view);
+  }
+  if (asked.empty())
+    throw Error(ErrorCode::kUsage, "--figure",
+                fmt::format("expected a figure of --show ({}), got another", names_of(shown)));
+  return asked;
+}
+
+[[noreturn]] void refuse_option(std::string_view option, const std::vector<const View*>& asked) {
+  std::vector<const View*> fitting;
+  for (const View& view : views()) {
+    if (takes(view, option)) fitting.push_back(&view);
+  }
+  throw Error(
+      ErrorCode::kUsage, fmt::format("--{}", option),
+      fmt::format("expected --show and --figure that take it ({}), got {}", names_of(fitting), names_of(asked)));
+}
+
+// The environment and files of options may name what other figures and verbs take; the command line may not.
+const View& find_view(const FigureSettings& figures) {
+  const std::vector<const View*> asked = asked_views(figures);
+  const Given given = given_options(figures);
+  for (const std::vector<std::string_view>* options : {&given.all, &given.flags}) {
+    for (const View* view : asked) {
+      if (std::ranges::all_of(*options, [&](std::string_view option) { return takes(*view, option); })) return *view;
     }
-    if (!heads.empty()) values.emplace_back(name, std::move(heads));
-  };
-  add("c2c", &LayerTerms::c2c_HLL);
-  add("c2p", &LayerTerms::c2p_HLL);
-  add("p2c", &LayerTerms::p2c_HLL);
-  return values;
-}
-
-// The words between white space, in bytes.
-std::vector<Offset> words_of(const std::string& text) {
-  constexpr const char* kSpace = " \t\n\v\f\r";
-  std::vector<Offset> words;
-  for (size_t at = text.find_first_not_of(kSpace); at != std::string::npos; at = text.find_first_not_of(kSpace, at)) {
-    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
-    words.push_back({static_cast<uint32_t>(at), static_cast<uint32_t>(end)});
-    at = end;
   }
-  return words;
-}
-
-// The scores of a text and of the text without each of its words, in order. With a long text and a large model this
-// takes minutes.
-std::vector<SequenceAnswer> without_words(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row,
-                                          const std::vector<Offset>& words) {
-  constexpr size_t kAtOnce = 16;
-  std::vector<std::string> texts{row.text};
-  for (const Offset& word : words) texts.push_back(row.text.substr(0, word.begin) + row.text.substr(word.end));
-  std::vector<TextInput> inputs;
-  for (std::string& text : texts) {
-    if (text.empty()) text = " ";
-    inputs.push_back({.text = text});
-    if (row.pair) inputs.back().pair = *row.pair;
+  for (const std::string_view option : given.flags) {
+    if (std::ranges::none_of(asked, [&](const View* view) { return takes(*view, option); }))
+      refuse_option(option, asked);
   }
-  SequenceOptions options;
-  options.rules = program::encoding_rules(verb.encoding);
-  program::ProgressPrinter progress(verb.progress, words.size() > kAtOnce, {.items = "words"});
-  std::vector<SequenceAnswer> answers;
-  for (size_t begin = 0; begin < inputs.size(); begin += kAtOnce) {
-    program::check_interrupted();
-    const auto part = std::span(inputs).subspan(begin, std::min(kAtOnce, inputs.size() - begin));
-    for (SequenceAnswer& answer : classify(pipeline, part, options)) answers.push_back(std::move(answer));
-    progress.update(answers.size() - 1, 0, static_cast<double>(answers.size()) / static_cast<double>(inputs.size()));
+  refuse_option(given.flags.back(), asked);
+}
+
+// ---- writing
+
+void write_lines(const AnalyzeVerb& options, const program::AnswerLayout& layout, const Row& row,
+                 const MadeFigure& made) {
+  program::with_output(options.output, [&](FileWriter& out) {
+    program::AnswerWriter writer(layout, out);
+    program::Answer answer = figure_answer(made.figure, layout.format);
+    writer.answer(row, layout.has_notes ? program::marked(row, {std::move(answer), made.tokens, made.cut_tokens})
+                                        : std::move(answer));
+    writer.finish();
+  });
+}
+
+// Of a figure that shows no text: one answer, without the columns and notes of rows.
+program::AnswerLayout layout_without_text(const AnalyzeVerb& options, const View& view) {
+  return {.format = program::format_of(options.output),
+          .columns = answer_columns(view.columns(), false),
+          .has_mark = options.output.bom.value_or(false),
+          .has_header = !options.output.no_header.value_or(false),
+          .digits = program::digits_of(options.output)};
+}
+
+MadeFigure make_figure(const FigureMaker& maker, const Row& row) {
+  try {
+    return maker.make(row);
+  } catch (const Error& error) {
+    throw with_place(error, row);
   }
-  return answers;
 }
 
-// How much the score of the first label falls without each word; null unless the model has labels.
-Json occlusion_json(const AnalyzeVerb& verb, const Pipeline& pipeline, const Row& row) {
-  if (!facts_of(pipeline.model.head()).is_per_sequence()) return {};
-  const std::vector<Offset> words = words_of(row.text);
-  const std::vector<SequenceAnswer> answers = without_words(verb, pipeline, row, words);
-  const std::vector<float>& whole = answers.front().scores;
-  const auto best = static_cast<size_t>(std::max_element(whole.begin(), whole.end()) - whole.begin());
-  JsonArray falls;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string_view before = std::string_view(row.text).substr(0, words[i].begin);
-    const std::string_view word = std::string_view(row.text).substr(words[i].begin, words[i].end - words[i].begin);
-    const size_t start = count_code_points(before);
-    falls.push_back(JsonObject{{"start", uint64_t{start}},
-                               {"end", uint64_t{start + count_code_points(word)}},
-                               {"fall", whole[best] - answers[i + 1].scores[best]}});
-  }
-  return JsonObject{{"label", label_name(pipeline.config.labels, best)}, {"score", whole[best]}, {"words", falls}};
-}
-
-void check_page(const Pipeline& pipeline, const Row& row, size_t tokens) {
-  if (tokens > kMostExplainedTokens)
-    throw Error(ErrorCode::kTextTooLong, row.where,
-                fmt::format("expected at most {} tokens for a page, got {}", kMostExplainedTokens, tokens));
-  constexpr uint64_t kMostBytes = 256'000'000;  // a browser reads them as one string
-  const ModelConfig& config = pipeline.config;
-  const auto heads = static_cast<uint64_t>(config.num_hidden_layers * config.num_attention_heads);
-  const uint64_t bytes = heads * tokens * tokens * 3 * 8 / 3;  // three terms of two bytes, four letters for three bytes
-  if (bytes > kMostBytes)
-    throw Error(ErrorCode::kTextTooLong, row.where,
-                fmt::format("expected a page of at most {} MB, got {} MB for {} tokens and {} heads",
-                            kMostBytes / 1000000, bytes / 1000000, tokens, heads));
-}
-
-std::string page_of(const AnalyzeVerb& options, const Pipeline& pipeline, const Row& row) {
-  const EncodingRules rules = program::encoding_rules(options.encoding);
-  TextInput input{.text = row.text};
-  if (row.pair) input.pair = *row.pair;
-  const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
-  check_page(pipeline, row, encoding.size());
-  const AttentionTerms terms = attention_terms(pipeline.model, encoding);
-  check_finite(terms);
-  const Thumbnails pictures = thumbnails(terms, 40);
-  const JsonObject data{
-      {"model", JsonObject{{"name", options.model.name}}},
-      {"text", row.text},
-      {"second", row.pair.value_or("")},
-      {"about", explanation_json(pipeline.config, pipeline.tokenizer, encoding, terms)},
-      {"values", values_json(terms)},
-      {"heads", heads_json(terms)},
-      {"thumbnails", to_base64({reinterpret_cast<const char*>(pictures.pixels.data()), pictures.pixels.size()})},
-      {"occlusion", occlusion_json(options, pipeline, row)},
-  };
-  return explorer_page(data);
-}
-
-// Where the page is written; empty: no page was requested.
-std::string page_place(const AnalyzeVerb& options) {
+// Whether lines are written: to -o, unless that is the figure's own file, or to standard output without such a file.
+bool has_lines(const AnalyzeVerb& options, const std::string& place) {
   const std::string file = options.output.file.value_or("");
-  const bool is_page = program::ending_of(file) == "html";
-  if (is_page && !options.page.empty())
-    throw Error(ErrorCode::kUsage, "--page", fmt::format("expected a single page, got another one in {}", file));
-  return is_page ? file : options.page;
+  return place.empty() || (!file.empty() && file != place);
 }
 
-// The only row of the input.
-Row single_row(const AnalyzeVerb& options, const program::RowReading& reading, const std::string& page) {
-  std::vector<Row> rows;
-  const auto take = [&](std::span<const Row> group) { rows.insert(rows.end(), group.begin(), group.end()); };
-  if (program::collect_rows(reading, options.progress, take, {}) != 0) program::leave_unwritten(page);
-  if (rows.size() != 1)
-    throw Error(ErrorCode::kUsage, page == options.page ? "--page" : "--output",
-                fmt::format("expected one text for a page, got {}", rows.size()));
-  return std::move(rows.front());
-}
-
-const program::AnswerColumns& figure_columns() {
-  static const program::AnswerColumns columns({"layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c"},
-                                              true);
-  return columns;
-}
-
-// The page, and beside it the figures if -o names a place for them.
-int write_page(const AnalyzeVerb& options, const std::string& page_path, const program::RowReading& reading,
-               const Pipeline& pipeline) {
-  const Row row = single_row(options, reading, page_path);
-  const std::string page = page_of(options, pipeline, row);
-  if (const std::string file = options.output.file.value_or(""); !file.empty() && file != page_path) {
-    const std::vector<TextInput> inputs = text_inputs(std::span(&row, 1));
-    const std::vector<HeadsAnswer> heads = heads_of(pipeline, inputs, program::encoding_rules(options.encoding));
-    program::with_output(options.output, [&](FileWriter& out) {
-      program::AnswerWriter writer(program::answer_layout(options, figure_columns()), out);
-      writer.answer(row, program::marked(row, to_row_answer(heads.front())));
-      writer.finish();
-    });
-  }
-  program::write_output(page_path, [&](FileWriter& out) { out.write(page); });
+int write_without_text(const AnalyzeVerb& options, const View& view, const FigureMaker& maker,
+                       const std::string& place) {
+  if (!options.arguments.empty() || !options.input.empty())
+    throw Error(ErrorCode::kUsage, options.verb, fmt::format("expected no text for {}, got one", view.name));
+  const MadeFigure made = maker.make({});
+  if (has_lines(options, place)) write_lines(options, layout_without_text(options, view), {}, made);
+  if (!place.empty()) write_figure(place, made.figure, view.columns());
   return 0;
+}
+
+// The figure of one text in a file of its own, and beside it the lines if -o names a place for them.
+int write_file(const AnalyzeVerb& options, const View& view, const FigureMaker& maker,
+               const program::RowReading& reading, const std::string& place) {
+  const Row row = single_row(options, reading, place);
+  const std::string page = maker.page && is_page(place) ? maker.page(row) : "";
+  const program::AnswerLayout layout = program::answer_layout(options, answer_columns(view.columns(), true));
+  if (!page.empty()) {
+    if (has_lines(options, place)) write_lines(options, layout, row, make_figure(maker, row));
+    program::write_output(place, [&](FileWriter& out) { out.write(page); });
+    return 0;
+  }
+  const MadeFigure made = make_figure(maker, row);
+  if (has_lines(options, place)) write_lines(options, layout, row, made);
+  write_figure(place, made.figure, view.columns());
+  return 0;
+}
+
+int write_answers(const AnalyzeVerb& options, const View& view, const FigureMaker& maker,
+                  const program::RowReading& reading) {
+  const Format format = program::format_of(options.output);
+  const auto answer_rows = [&](std::span<const Row> rows) {
+    std::vector<program::RowAnswer> answers;
+    for (const Row& row : rows) {
+      const MadeFigure made = maker.make(row);
+      answers.push_back({figure_answer(made.figure, format), made.tokens, made.cut_tokens});
+    }
+    return answers;
+  };
+  return program::run_rows(options, reading, answer_columns(view.columns(), true), answer_rows, maker.encode);
+}
+
+int write_of_texts(const AnalyzeVerb& options, const View& view, const FigureMaker& maker, const std::string& place) {
+  program::RowReading reading = program::reading_of(options);
+  if (options.pair || maker.reads_two_texts) reading.shape = program::pair_shape();
+  return place.empty() ? write_answers(options, view, maker, reading)
+                       : write_file(options, view, maker, reading, place);
 }
 
 }  // namespace
 
 int run(const AnalyzeVerb& options) {
-  const std::string page = page_place(options);
-  const Pipeline pipeline = program::open_model(options.model);
-  program::RowReading reading = program::reading_of(options);
-  if (options.pair) reading.shape = program::pair_shape();
-  if (!page.empty()) return write_page(options, page, reading, pipeline);
-  const EncodingRules rules = program::encoding_rules(options.encoding);
-  return program::run_text_verb(
-      options, reading, pipeline, figure_columns(),
-      [&](std::span<const TextInput> inputs) { return heads_of(pipeline, inputs, rules); },
-      [](const Row&, const HeadsAnswer& result) { return to_row_answer(result); });
+  const View& view = find_view(options.figures);
+  const std::string place = figure_place(options);
+  const FigureMaker maker = view.open(options);
+  const int code =
+      view.reads_text ? write_of_texts(options, view, maker, place) : write_without_text(options, view, maker, place);
+  if (maker.pipeline != nullptr) program::print_check_report(maker.pipeline->model);
+  return code;
 }
 
 }  // namespace deberta::cli

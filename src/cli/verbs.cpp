@@ -2,6 +2,7 @@
 #include "cli/verbs.h"
 
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "deberta/error.h"
@@ -16,6 +17,15 @@ using program::run;  // for help and completion
 
 namespace {
 
+// For what a verb needs a model, where that decides which built-in one fits.
+template <class Verb>
+std::string_view use_of_model([[maybe_unused]] const Verb& options) {
+  if constexpr (std::is_same_v<Verb, AnalyzeVerb>) {
+    if (options.figures.show == ShownPart::kDecoder) return "decoder";
+  }
+  return "";
+}
+
 // Chooses the built-in model that fits if the user named none and one is needed; `eval` by its task.
 template <class Verb>
 void choose_model(Verb& options) {
@@ -23,7 +33,7 @@ void choose_model(Verb& options) {
     options.model = program::name_or_builtin(options.model, options.verb);
   } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb> &&
                        !std::is_same_v<Verb, EvalVerb>) {
-    options.model.name = program::name_or_builtin(options.model.name, options.verb);
+    options.model.name = program::name_or_builtin(options.model.name, options.verb, use_of_model(options));
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "deberta/analysis.h"
 #include "deberta/model.h"
 #include "deberta/pipeline.h"
 #include "decode/word_tags.h"
@@ -41,6 +42,21 @@ enum class LogFormat { kText, kJson };
 enum class ExplorerChoice { kAuto, kOn, kOff };
 enum class MetricsNames { kDeberta, kTei };
 enum class HeadNames { kOriginal, kHf };
+enum class ShownPart { kHeads, kTerms, kPositions, kTables, kDecoder, kReplaced, kCompare };
+enum class FigureChoice {
+  kAuto,
+  kMatrices,
+  kQuantiles,
+  kPair,
+  kIndex,
+  kBuckets,
+  kCosines,
+  kQuery,
+  kPredictions,
+  kPasses,
+  kWords,
+  kWeights
+};
 
 template <>
 inline constexpr auto kChoiceWords<LoadWeights> =
@@ -189,6 +205,35 @@ inline constexpr auto kChoiceWords<SiftCompat> =
 template <>
 inline constexpr auto kChoiceWords<DecayChoice> = std::to_array<ChoiceWord<DecayChoice>>(
     {{"linear", DecayChoice::kLinear}, {"cosine", DecayChoice::kCosine}, {"1-sqrt", DecayChoice::kOneMinusSqrt}});
+template <>
+inline constexpr auto kChoiceWords<ShownPart> =
+    std::to_array<ChoiceWord<ShownPart>>({{"heads", ShownPart::kHeads},
+                                          {"terms", ShownPart::kTerms},
+                                          {"positions", ShownPart::kPositions},
+                                          {"tables", ShownPart::kTables},
+                                          {"decoder", ShownPart::kDecoder},
+                                          {"replaced", ShownPart::kReplaced},
+                                          {"compare", ShownPart::kCompare}});
+template <>
+inline constexpr auto kChoiceWords<FigureChoice> =
+    std::to_array<ChoiceWord<FigureChoice>>({{"auto", FigureChoice::kAuto},
+                                             {"matrices", FigureChoice::kMatrices},
+                                             {"quantiles", FigureChoice::kQuantiles},
+                                             {"pair", FigureChoice::kPair},
+                                             {"index", FigureChoice::kIndex},
+                                             {"buckets", FigureChoice::kBuckets},
+                                             {"cosines", FigureChoice::kCosines},
+                                             {"query", FigureChoice::kQuery},
+                                             {"predictions", FigureChoice::kPredictions},
+                                             {"passes", FigureChoice::kPasses},
+                                             {"words", FigureChoice::kWords},
+                                             {"weights", FigureChoice::kWeights}});
+template <>
+inline constexpr auto kChoiceWords<PositionVectors> =
+    std::to_array<ChoiceWord<PositionVectors>>({{"raw", PositionVectors::kRaw},
+                                                {"normed", PositionVectors::kNormed},
+                                                {"keys", PositionVectors::kKeys},
+                                                {"queries", PositionVectors::kQueries}});
 template <>
 inline constexpr auto kChoiceWords<ResumeChoice> =
     std::to_array<ChoiceWord<ResumeChoice>>({{"auto", ResumeChoice::kAuto}, {"never", ResumeChoice::kNever}});

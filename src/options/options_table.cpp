@@ -15,11 +15,12 @@ struct Section {
   std::span<const OptionRow> (*rows)();
 };
 constexpr Section kSections[] = {
-    {"Model", option_rows::model_rows},       {"Server", option_rows::server_rows},
-    {"Limits", option_rows::limits_rows},     {"Input", option_rows::input_rows},
-    {"Training", option_rows::training_rows}, {"Replaced tokens", option_rows::replaced_tokens_rows},
-    {"Answer", option_rows::answer_rows},     {kOutputSection, option_rows::output_rows},
-    {"Compute", option_rows::compute_rows},   {"General", option_rows::general_rows},
+    {"Model", option_rows::model_rows},         {"Server", option_rows::server_rows},
+    {"Limits", option_rows::limits_rows},       {"Input", option_rows::input_rows},
+    {"Training", option_rows::training_rows},   {"Replaced tokens", option_rows::replaced_tokens_rows},
+    {"Answer", option_rows::answer_rows},       {"Figures", option_rows::figure_rows},
+    {kOutputSection, option_rows::output_rows}, {"Compute", option_rows::compute_rows},
+    {"General", option_rows::general_rows},
 };
 
 // Former names. The last column is what a former flag meant; where empty, the given value is used.

@@ -196,11 +196,32 @@ struct DetectVerb : TextVerb {
   OffsetUnit offsets = option("offsets");
 };
 
+// Which figure `analyze` shows, and of what.
+struct FigureSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  ShownPart show = option("show");
+  FigureChoice figure = option("figure");
+  Setting<std::optional<int64_t>> layer = option("layer");  // none: auto
+  Setting<std::optional<int64_t>> head = option("head");
+  Setting<std::string> query = option("query");
+  Setting<std::string> key = option("key");
+  Setting<std::optional<int64_t>> length = option("length");
+  Setting<PositionVectors> vectors = option("vectors");
+  Setting<size_t> top_k = option("top-k");
+  Setting<int32_t> shift = option("shift");
+  Setting<std::vector<std::string>> words = option("words");
+  Setting<std::string> generator_model = option("generator-model");
+  Setting<double> mlm_probability = option("mlm-probability");
+  Setting<uint64_t> seed = option("seed");
+  Setting<std::vector<std::string>> with = option("with");
+};
+
 struct AnalyzeVerb : TextVerb {
   static constexpr std::string_view kName = "analyze";
   using TextVerb::TextVerb;
   bool pair = option("pair");
   std::string page = option("page");
+  FigureSettings figures{options()};
 };
 
 struct TokenizeVerb : RowVerb {

@@ -95,6 +95,10 @@ bool is_no_file(const std::string& path) {
   return is_stream(path) || is_directory(path);
 }
 
+std::string_view kind_of(std::string_view ending) {
+  return ending == "html" ? "a page" : ending == "svg" ? "a picture" : "an array";
+}
+
 // A file whose extension does not match its contents would be misread by its next user.
 void check_ending(const std::string& verb, const OutputSettings& output) {
   const std::string& path = *output.file;
@@ -105,8 +109,7 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
   if (ending.empty() || (ending == "txt" && output.format)) return;  // text of any format
   if (writes_array(*find_verb(verb), ending)) {
     if (format_word != "auto")
-      refuse(fmt::format("{} is {}; --format {} contradicts that", path, ending == "html" ? "a page" : "an array",
-                         format_word));
+      refuse(fmt::format("{} is {}; --format {} contradicts that", path, kind_of(ending), format_word));
   } else if (format_word != "auto") {
     if (ending == "npy" || ending == "safetensors" || (!format.empty() && format != format_word))
       note(fmt::format("note: {} is written as {} because of --format, despite its extension", path, format_word));
@@ -119,11 +122,11 @@ void check_ending(const std::string& verb, const OutputSettings& output) {
   }
 }
 
-// The page of `analyze` is HTML, whatever its name.
+// The page of `analyze` is HTML, unless its name asks for the picture alone.
 void check_page_ending(const std::string& name, const std::string& path) {
   const std::string ending = ending_of(path);
-  if (ending.empty() || ending == "html" || ending == "htm" || is_no_file(path)) return;
-  throw Error(ErrorCode::kUsage, name, fmt::format("expected a name that ends in .html, got {}", path));
+  if (ending.empty() || ending == "html" || ending == "htm" || ending == "svg" || is_no_file(path)) return;
+  throw Error(ErrorCode::kUsage, name, fmt::format("expected a name that ends in .html or .svg, got {}", path));
 }
 
 // Every file that the run writes, and standard output if answers go there.

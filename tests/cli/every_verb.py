@@ -88,6 +88,7 @@ def jobs(folder):
         verb("embed", "sequence", "-f", "jsonl", TEXT),
         verb("detect", "rtd", TEXT),
         verb("analyze", "sequence", TEXT),
+        verb("analyze", "sequence", "--show", "terms", TEXT),
         verb("tokenize", "sequence", TEXT),
         verb("eval", None, "--task", "mnli", "-p", folder / "answers.tsv", folder / "dev.csv"),
         verb("inspect", "sequence"),

@@ -252,8 +252,8 @@ def test_unknown_endings_of_other_outputs_are_refused(tmp_path, sequence_model):
     write_safetensors(tmp_path / "ids.safetensors", {})
     done = run("forward", "-m", sequence_model, "--ids", tmp_path / "ids.safetensors", "-o", tmp_path / "x.pt")
     assert done.returncode == 2 and "--output: expected a name that ends in .safetensors, got" in done.stderr
-    done = run("analyze", "-m", sequence_model, "a text", "--out", tmp_path / "page.svg")
-    assert done.returncode == 2 and "--page: expected a name that ends in .html, got" in done.stderr
+    done = run("analyze", "-m", sequence_model, "a text", "--out", tmp_path / "page.png")
+    assert done.returncode == 2 and "--page: expected a name that ends in .html or .svg, got" in done.stderr
 
 
 # ---- a table is read back as it was written

@@ -59,10 +59,12 @@ constexpr OptionRow kOutputRows[] = {
               "these, as the first columns, in every format"},
     OptionRow{"output-dtype", 0, kChoice, "fp32", "fp32|fp16|bf16", "embed",
               "number format of the .npy (fp32, fp16) or .safetensors file (-o)"},
-    OptionRow{
-        "page", 0, kText, "", "FILE", "analyze",
-        "write a page for a browser here, which needs no server: c2c, c2p, p2c, sum and weights of every head, for one "
-        "text of at most 256 tokens; -o FILE.html does the same; with -o of another name the figures are written too"},
+    OptionRow{"page", 0, kText, "", "FILE", "analyze",
+              "write a page for a browser here, which needs no server (heads: c2c, c2p, p2c, sum and weights of every "
+              "head), or "
+              "the picture alone if the name ends in .svg, for one text of at most 256 tokens; -o FILE.html and "
+              "FILE.svg do the "
+              "same; with -o of another name the figures are written too"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "check",
               "write a copy to this new folder, with every mistake corrected that needs no decision"},
     OptionRow{"output-dir", 'o', kText, "", "DIR", "convert", "the new folder; it appears only once it is complete"},

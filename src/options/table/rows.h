@@ -130,6 +130,7 @@ std::span<const OptionRow> input_rows();
 std::span<const OptionRow> training_rows();
 std::span<const OptionRow> replaced_tokens_rows();
 std::span<const OptionRow> answer_rows();
+std::span<const OptionRow> figure_rows();
 std::span<const OptionRow> output_rows();
 std::span<const OptionRow> compute_rows();
 std::span<const OptionRow> general_rows();
