@@ -69,13 +69,14 @@ Filled filled_text(std::string_view text, std::string_view mask, const std::vect
   return filled;
 }
 
-// The tokens that have a byte of the word.
+// The tokens that have a byte of the word, and the bare word start before them, which has none.
 std::vector<size_t> pieces_at(const Encoding& encoding, const Offset& word) {
   std::vector<size_t> pieces;
   for (size_t token = 0; token < encoding.size(); ++token) {
-    if (encoding.is_special[token] == 0 && encoding.bytes[token].begin < word.end &&
-        encoding.bytes[token].end > word.begin)
-      pieces.push_back(token);
+    const Offset& bytes = encoding.bytes[token];
+    const bool has_byte = bytes.begin < word.end && bytes.end > word.begin;
+    const bool is_start = bytes.begin == word.begin && bytes.end == word.begin;
+    if (encoding.is_special[token] == 0 && (has_byte || is_start)) pieces.push_back(token);
   }
   return pieces;
 }

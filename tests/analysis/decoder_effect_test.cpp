@@ -89,7 +89,9 @@ TEST_F(DecoderEffect, AWordIsScoredPieceByPiece) {
   const Encoding encoding = encode("a xyz b");
   std::vector<size_t> of_word;
   for (size_t i = 0; i < encoding.size(); ++i) {
-    if (encoding.is_special[i] == 0 && encoding.bytes[i].begin < 5 && encoding.bytes[i].end > 2) of_word.push_back(i);
+    const Offset& bytes = encoding.bytes[i];
+    const bool is_start = bytes == Offset{2, 2};
+    if (encoding.is_special[i] == 0 && (is_start || (bytes.begin < 5 && bytes.end > 2))) of_word.push_back(i);
   }
   ASSERT_GT(of_word.size(), 1u);
   double expected = 0;

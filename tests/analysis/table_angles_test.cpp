@@ -1,6 +1,7 @@
 // Angles between tables, against loops over their rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "deberta/analysis.h"

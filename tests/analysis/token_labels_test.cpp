@@ -31,7 +31,7 @@ TEST_F(TokenLabels, LoseTheMarkOfAWordStartUnlessNothingIsLeft) {
 TEST_F(TokenLabels, AWordIsFoundWhereItFirstStandsBetweenEdgesOfTokens) {
   EXPECT_EQ(begin_of("the cat and the cat", "cat"), 4u);
   EXPECT_EQ(begin_of("the cat and the mat.", "mat"), 16u);
-  EXPECT_EQ(begin_of("concatenation of a cat", "cat"), 19u) << "inside a piece of another word there is no edge";
+  EXPECT_EQ(begin_of("with it", "it"), 5u) << "inside a piece of another word there is no edge";
   EXPECT_EQ(begin_of("goodness me", "goodness"), 0u);
 }
 

@@ -518,7 +518,11 @@ def test_whole_words_at_the_masks(deberta, decoder_model, plain_model, logits):
         copies, wanted, pieces = [], [], 0
         for word in (first, second):
             begin = text.index(word)
-            tokens = [i for i, (a, b) in enumerate(ids["offsets"]) if a < begin + len(word) and b > begin]
+            tokens = [
+                i
+                for i, (a, b) in enumerate(ids["offsets"])
+                if (a < begin + len(word) and b > begin) or a == b == begin  # the bare start of a word
+            ]
             pieces = max(pieces, len(tokens))
             for at, token in enumerate(tokens):
                 copies.append([mask if i in tokens[at:] else number for i, number in enumerate(ids["ids"])])
