@@ -12,6 +12,7 @@ import pytest
 from models import ROOT, make_model, read_safetensors, write_safetensors
 
 TEXT = "a fine film with 2 good parts"
+MASKED = "a [MASK] film with [MASK] parts"
 FILL, DETECT = ROOT / "models/fill", ROOT / "models/detect"
 HEADS, SIZE, ROWS = 2, 8, 64  # of the models that tests make: heads, their size, rows of the relative table
 
@@ -300,6 +301,75 @@ def test_heads_are_a_picture_and_arrays_too(deberta, sequence_model, tmp_path):
     assert "share of content to position" in (tmp_path / "a.svg").read_text()
 
 
+PAIR = ["--query", "film", "--key", "good"]
+ALL = [
+    ("SEQ", "heads", "auto", [TEXT]),
+    ("SEQ", "terms", "matrices", [TEXT]),
+    ("SEQ", "terms", "pair", [*PAIR, TEXT]),
+    ("SEQ", "terms", "quantiles", [TEXT]),
+    ("SEQ", "positions", "index", []),
+    ("SEQ", "positions", "buckets", []),
+    ("SEQ", "positions", "cosines", []),
+    ("SEQ", "positions", "query", ["--query", "film", TEXT]),
+    ("DECODER", "tables", "auto", []),
+    ("DECODER", "decoder", "predictions", [MASKED]),
+    ("DECODER", "decoder", "passes", [MASKED]),
+    ("DECODER", "decoder", "words", ["--words", "a,b", MASKED]),
+    ("RTD", "replaced", "auto", ["--generator-model", "DECODER", TEXT]),
+    ("RTD", "compare", "weights", ["--with", "SEQ", TEXT]),
+    ("RTD", "compare", "pair", ["--with", "SEQ", *PAIR, TEXT]),
+]
+PAGE = (ROOT / "docs/formats.md").read_text().split("## `analyze --show`")[1].split("\n## ")[0]
+
+
+@pytest.fixture
+def figure(deberta, sequence_model, decoder_model, discriminator):
+    """figure(model, show, figure, words, more...) -> the finished run; models by their names in ALL."""
+    models = {"SEQ": sequence_model, "DECODER": decoder_model, "RTD": discriminator}
+
+    def run(model, show, figure, words, *more):
+        named = [models.get(word, word) for word in words]
+        return deberta("analyze", "-m", models[model], "--show", show, "--figure", figure, *more, *named)
+
+    return run
+
+
+@pytest.mark.parametrize("model, show, name, words", ALL)
+def test_every_figure_in_every_form(figure, tmp_path, model, show, name, words):
+    lines = table(figure(model, show, name, words, "-f", "tsv"))
+    rows = list(csv.reader(io.StringIO(figure(model, show, name, words, "-f", "csv").stdout)))
+    assert len(rows) == len(lines) + 1 and len(rows[0]) == len(rows[-1]) >= len(lines[0])
+    assert figure(model, show, name, words, "-f", "table").stdout.count("\n") == len(lines) + 1
+    assert json.loads(figure(model, show, name, words, "-f", "jsonl").stdout)
+    for ending in ("svg", "html", "safetensors"):
+        done = figure(model, show, name, words, "-o", tmp_path / f"a.{ending}")
+        assert done.returncode == 0 and done.stdout == "", done.stderr
+    picture = (tmp_path / "a.svg").read_text()
+    assert picture.startswith("<svg") and picture.rstrip().endswith("</svg>") and picture.count("<text") > 3
+    page = (tmp_path / "a.html").read_text()
+    assert page.lower().startswith("<!doctype html>") and (show == "heads" or "<svg" in page)
+    arrays = read_safetensors(tmp_path / "a.safetensors")
+    assert arrays and all(array.size for array in arrays.values())
+    auto = figure(model, show, "auto", words, "-f", "tsv").stdout.split("\n")[0]
+    first = next(other for _, part, other, _ in ALL if part == show)
+    assert name not in (first, "pair", "query", "words") or auto.split("\t") == list(lines[0])
+
+
+def test_the_columns_are_those_of_the_page(figure):
+    named, shown = {}, ""
+    for show, name, columns in re.findall(r"^\| (`\w+`)? ?\| (`\w+`)? ?\| .*?\| (?:`([a-z_0-9 ]+)`)?", PAGE, re.M):
+        shown = show.strip("`") or shown
+        if columns and " " in columns:
+            named[shown, name.strip("`") or "auto"] = columns.split()
+    assert len(named) == 10
+    for model, show, name, words in ALL:
+        header = figure(model, show, name, words, "-f", "tsv").stdout.split("\n")[0].split("\t")
+        expected = named.get((show, name))
+        assert expected is None or [column for column in header if column not in ("row", "note")] == [
+            column for column in expected if column != "row"
+        ]
+
+
 # ---- what is refused
 
 REFUSED = [
@@ -438,9 +508,6 @@ def logits(deberta, tmp_path):
 def log_softmax(x):
     x = x.astype(float) - x.max(-1, keepdims=True)
     return x - numpy.log(numpy.exp(x).sum(-1, keepdims=True))
-
-
-MASKED = "a [MASK] film with [MASK] parts"
 
 
 def ids_of(deberta, model, text):
