@@ -45,8 +45,8 @@ struct EntailmentAnswer {
 // piece is an answer of its own, whatever it covers.
 struct Entity {
   std::string label;       // kNone: as the model names it ("B-PER"); else without the prefix of its tag
-  float score = 0;         // kNone: of the piece; else the mean over the pieces or words
-  size_t first_token = 0;  // index in the encoding
+  float score = 0;         // kNone: of the piece; else the mean over the pieces or words; of extract(): its probability
+  size_t first_token = 0;  // index in the encoding; of extract(): number of the word
   size_t last_token = 0;
   Offset chars;  // in the text
   Offset bytes;

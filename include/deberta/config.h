@@ -45,6 +45,34 @@ DEBERTA_API std::string_view to_string(Layout layout);  // the model_type
 DEBERTA_API std::string_view to_string(ProblemType type);
 DEBERTA_API std::string_view to_string(ClassifierPooling pooling);
 
+// How a GLiNER model represents what may be an entity: spans of words by their ends, in two forms, or words alone, each
+// as a beginning, an end and an inside.
+enum class SpanMode { kMarkerV0, kMarker, kTokenLevel };
+// What a word's vector is made of: one of its pieces, or all.
+enum class SubtokenPooling { kFirst, kLast, kMean, kMax };
+
+DEBERTA_API std::string_view to_string(SpanMode mode);
+DEBERTA_API std::string_view to_string(SubtokenPooling pooling);
+
+// What stands on the encoder of a GLiNER model, which finds entities by labels of the caller's own (model.md#entities).
+// The names are those of gliner_config.json, the defaults those of the library.
+struct ExtractionConfig {
+  SpanMode span_mode = SpanMode::kMarkerV0;
+  SubtokenPooling subtoken_pooling = SubtokenPooling::kFirst;
+  int64_t hidden_size = 512;  // of words and labels; the encoder's: then there is no projection
+  int64_t max_width = 12;     // words of the longest span; none for kTokenLevel
+  int64_t max_len = 384;      // words of the longest text, the prompt not counted
+  int64_t num_rnn_layers = 1;
+  bool embed_ent_token = true;     // a label's vector is that of its mark; else that of the piece after it
+  int64_t class_token_index = -1;  // id of the mark; -1: marks get the ids after the tokenizer's
+  int64_t vocab_size = -1;         // -1: as many as the tokenizer has, marks included
+  std::string ent_token = "<<ENT>>", sep_token = "<<SEP>>";
+  std::string model_name;  // the base model, whose files those that the folder lacks are taken from; may be empty
+  std::string raw;         // the JSON text of the file
+
+  bool has_spans() const { return span_mode != SpanMode::kTokenLevel; }
+};
+
 struct ModelConfig {
   Layout layout = Layout::kV2;
   int64_t hidden_size = 768;
@@ -101,6 +129,7 @@ struct ModelConfig {
   std::vector<std::string> architectures;
   std::string sentence_transformers_activation;  // "Identity", "Sigmoid", "Tanh", "Softmax", a path, or empty
   std::optional<Aggregation> aggregation;        // aggregation_strategy, of token classification
+  std::optional<ExtractionConfig> extraction;    // of a GLiNER model, whose encoder the rest describes
 
   std::string raw;  // the JSON text of the file, unknown keys included: what is written back
 

@@ -14,6 +14,8 @@ enum class Head {
   kSpan,           // where an answer begins and ends
   kMaskedLm,       // words: masked ones, or what comes next (ModelConfig::is_causal)
   kReplacedToken,  // which tokens were replaced
+  kEntitySpans,    // which labels of the caller's own each span of words has (GLiNER, markers)
+  kEntityWords,    // the same from words: whether an entity of a label begins, ends or goes on there (token_level)
 };
 
 // A head is recognised by its tensors (the tensors win over `architectures`; a disagreement is a warning).

@@ -96,11 +96,23 @@ struct TokenGroup {
   std::vector<int32_t> rows;
 };
 
+// What a head of entities reads of one sequence: its packed rows of the labels and of the pieces of the words.
+struct LabelledWords {
+  std::vector<int32_t> labels;       // the row whose state is the label's
+  std::vector<int32_t> pieces;       // of all words, one word after the other
+  std::vector<int32_t> word_starts;  // [W + 1], where each word begins in `pieces`; of no piece, its state is zero
+  size_t words() const { return word_starts.empty() ? 0 : word_starts.size() - 1; }
+};
+
 struct ForwardOptions {
   std::vector<int32_t> layers;  // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
   bool wants_logits = true;
   std::vector<int32_t> rows;       // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
   std::vector<TokenGroup> groups;  // heads that take groups, in place of rows: a row of logits for each
+  // Heads of entities: one for each sequence; empty: no logits. A span of words, of at most max_width, has a number for
+  // each label: spans by their first word, then by their length. A word has three for each label: an entity begins
+  // there, ends there, goes on there.
+  std::vector<LabelledWords> entities;
   bool wants_scores = false;       // per-term attention scores of every layer (reference path)
   // The same of each pass of the mask decoder, with the states of all tokens as queries: wants logits, and of all rows.
   bool wants_decoder_scores = false;
@@ -122,7 +134,9 @@ struct Hidden {
 struct ForwardResult {
   std::vector<Hidden> hidden;    // as ForwardOptions::layers
   std::vector<float> pooled_BD;  // heads with a pooler
-  std::vector<float> logits;  // [B, C] sequence heads; [rows, C] token heads, or [groups, C]; [rows, V] language model
+  // [B, C] sequence heads; [rows, C] token heads, or [groups, C]; [rows, V] language model; of entities the sequences
+  // one behind the other, [spans * labels, 1] or [words * labels, 3] each
+  std::vector<float> logits;
   size_t logits_rows = 0;
   size_t logits_columns = 0;
   std::vector<AttentionScores> scores;
@@ -143,8 +157,8 @@ class DEBERTA_API Model {
   // Throws kTokenId (id outside the vocabulary), kInput (a malformed batch, a row out of range, rows or groups for a
   // head that takes none, more tokens in a sequence than the absolute table has rows when the embeddings or the mask
   // decoder read it, scores of a mask decoder that does not run for all rows), kNotFinite.
-  // Overwrites `result` but reuses its memory: a call no larger than earlier ones allocates nothing (except for scores
-  // and groups).
+  // Overwrites `result` but reuses its memory: a call no larger than earlier ones allocates nothing (except for scores,
+  // groups and entities).
   void forward(const Batch& batch, const ForwardOptions& options, ForwardResult& result) const;
 
   const ModelConfig& config() const;  // as given; the layout from the tensors when model_type is missing

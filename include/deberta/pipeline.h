@@ -40,12 +40,19 @@ struct SentenceModules {
   std::string refusal;  // why embed() cannot follow it; empty: it can
 };
 
+// The tokens that a GLiNER model puts before each label and before the text.
+struct EntityMarks {
+  int32_t label = -1;  // <<ENT>>
+  int32_t text = -1;   // <<SEP>>
+};
+
 // A model directory opened for use: configuration, tokenizer, weights.
 struct Pipeline {
   ModelConfig config;
   Tokenizer tokenizer;
   Model model;
   SentenceModules sentence = {};
+  EntityMarks marks = {};  // of a GLiNER model, whose tokenizer is the fast one
 };
 
 // Throws what the parts throw, and kFileNotFound when `path` is not a directory. For other names: find_model() in
@@ -53,19 +60,30 @@ struct Pipeline {
 DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& options = {},
                                    const OpenOptions& open_options = {});
 
+// A label of entities.
+struct EntityLabel {
+  std::string name;                      // as answers have it
+  std::string text;                      // what the model reads: the name, or "NAME: DESCRIPTION"
+  std::optional<double> threshold = {};  // in place of ExtractOptions::threshold
+};
+
+// The label with this description, or without one.
+DEBERTA_API EntityLabel entity_label(std::string name, std::string_view description = {});
+
 // One input of a task, valid UTF-8. The characters belong to the caller.
 struct TextInput {
   std::string_view text;                      // or the question of a context, the query of documents
   std::optional<std::string_view> pair = {};  // the second text, the context of a question, the question of choices
   std::span<const std::string> items = {};    // documents of a query, choices
   std::span<const Encoding> encodings = {};   // by encode_input() with the same rules; saves encoding it again
+  std::optional<std::span<const EntityLabel>> labels = {};  // of extract(), in place of its options'
 };
 
 // What happens to a text above encode.max_tokens.
 enum class LongText {
   kCut,     // as encode.truncate says; answers report how many tokens were cut
   kRefuse,  // kTextTooLong
-  kWindow,  // reads it in windows and merges their results (classify, ner, qa); others throw kUsage
+  kWindow,  // reads it in windows and merges their results (classify, ner, qa, extract); others throw kUsage
 };
 
 // How texts become packs. Every function throws kTextTooLong, kInput (text that is not valid UTF-8 or has no token) and
@@ -218,6 +236,22 @@ DEBERTA_API Aggregation aggregation_of(const ModelConfig& config, const EntityRu
 // a label_map of another size.
 DEBERTA_API std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const TokenOptions& options = {});
+
+struct ExtractOptions {
+  // kCut: a text ends with the last word that fits, whatever encode.truncate says; kWindow: windows share `stride`
+  // tokens, and as many words as the longest span has less one, but at most three quarters of a window.
+  EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
+  std::vector<EntityLabel> labels;  // those of one text are read once, the first of each
+  double threshold = 0.5;           // a span is an entity if its probability is above it
+  bool is_nested = false;           // entities may lie within others
+  bool is_multi_label = false;      // a span may have several labels
+};
+
+// Entities by labels of the caller's own, with a GLiNER model. Each text is read behind its labels; of entities that
+// overlap those with the higher scores stand, whatever window they are from. Throws kTask for another model,
+// kTextTooLong for labels that leave no room for a text, kInput for a threshold that leaves too many candidates.
+DEBERTA_API std::vector<TokenAnswer> extract(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                             const ExtractOptions& options);
 
 struct FillOptions {
   EncodingRules rules;

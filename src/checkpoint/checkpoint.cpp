@@ -37,7 +37,8 @@ constexpr std::array kForms = {
     Form{"model.safetensors", "model.safetensors.index.json", ErrorCode::kSafetensors},
     Form{"pytorch_model.bin", "pytorch_model.bin.index.json", ErrorCode::kBin},
 };
-constexpr std::array<std::string_view, 2> kPrefixes = {"deberta.", "bert."};
+// The last one is GLiNER's, around an encoder of transformers.
+constexpr std::array<std::string_view, 3> kPrefixes = {"deberta.", "bert.", "token_rep_layer.bert_layer.model."};
 constexpr size_t kMaxShards = 1000;
 constexpr JsonLimits kIndexLimits{.max_bytes = 100000000, .max_depth = 16, .max_nodes = 300000};
 
@@ -300,7 +301,7 @@ Checkpoint& Checkpoint::operator=(Checkpoint other) noexcept {
 
 Checkpoint Checkpoint::open(const std::string& folder, const OpenOptions& options) {
   if (!is_directory(folder)) throw Error(ErrorCode::kFileNotFound, folder, "expected a folder with a model");
-  check_folder_kind(folder, FolderUse::kModel);
+  check_folder_kind(folder, FolderUse::kWeights);
   for (const Form& form : kForms) {
     if (exists(path_in(folder, form.file))) return open_file(path_in(folder, form.file), options);
     const std::string index = path_in(folder, form.index);

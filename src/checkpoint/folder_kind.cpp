@@ -16,6 +16,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "checkpoint/manifest.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -29,7 +30,6 @@ constexpr size_t kMaxNames = 2000;
 constexpr size_t kMaxShown = 5;
 
 enum class When {
-  kAlways,     // whatever else is there
   kNoConfig,   // there is no config.json
   kNoWeights,  // there is no weight file that is read here
 };
@@ -43,8 +43,6 @@ struct KindRow {
 };
 // The first row whose mark is found says what the folder is.
 constexpr std::array kKinds = {
-    KindRow{"gliner_config.json", When::kAlways, "a GLiNER model, with its own heads on top of DeBERTa",
-            "run it with the gliner library"},
     KindRow{"model_index.json", When::kNoConfig, "a diffusers pipeline", "give the folder of a DeBERTa model"},
     KindRow{"config.cfg", When::kNoConfig, "a spaCy pipeline", "give the folder of the transformers model in it"},
     KindRow{"task.json", When::kNoWeights, "a Keras preset (keras_hub)", kFetchOther},
@@ -272,15 +270,19 @@ void check_other_weights(const Listing& listing) {
   }
 }
 
-void check_model(const Listing& listing) {
+void check_model(const Listing& listing, FolderUse use) {
   if (listing.has(kAdapter)) check_adapter(listing);
-  check_pointers(listing, {std::string(kConfig)});
-  if (listing.has(kConfig)) check_config(listing);
-  const bool has_config = listing.has(kConfig), has_weights = listing.has_weights();
+  check_pointers(listing, {std::string(kConfig), std::string(kExtractionFile)});
+  const bool is_extractor = listing.has(kExtractionFile);
+  if (is_extractor && use != FolderUse::kWeights)
+    refuse_kind(listing.folder(), "a GLiNER model, with its own heads on top of DeBERTa",
+                {"find its entities with {}", "extract()"});
+  if (listing.has(kConfig) && !is_extractor) check_config(listing);
+  const bool has_config = listing.has(kConfig) || is_extractor, has_weights = listing.has_weights();
   // The folder of a run that trains two models has trainer_state.json, too.
   if (!has_config && !has_weights) check_models_in(listing);
   for (const KindRow& row : kKinds) {
-    const bool may_be = row.when == When::kAlways || (row.when == When::kNoConfig ? !has_config : !has_weights);
+    const bool may_be = row.when == When::kNoConfig ? !has_config : !has_weights;
     if (may_be && listing.has(row.mark))
       refuse_kind(listing.folder(), row.kind, {std::string(row.remedy), std::string(row.argument), listing.folder()});
   }
@@ -323,7 +325,8 @@ void check_folder_kind(const std::string& folder, FolderUse use) {
   const Listing listing(folder);
   switch (use) {
     case FolderUse::kModel:
-      return check_model(listing);
+    case FolderUse::kWeights:
+      return check_model(listing, use);
     case FolderUse::kTokenizer:
       return check_tokenizer(listing);
     case FolderUse::kAdapter:

@@ -5,8 +5,9 @@
 
 namespace deberta {
 
-// What is about to be read: configuration and weights, the vocabulary, or an adapter of peft.
-enum class FolderUse { kModel, kTokenizer, kAdapter };
+// What is about to be read: configuration and weights, weights alone, the vocabulary, or an adapter of peft. Of a GLiNER
+// model, whose configuration is another file (config/extraction_config.h), the weights.
+enum class FolderUse { kModel, kWeights, kTokenizer, kAdapter };
 
 // Throws kFolder for a folder of another known kind. Accepts a model and an unknown folder; the reader of the first
 // missing file then reports it. Looks only at file names, first bytes, and the declarations in config.json and

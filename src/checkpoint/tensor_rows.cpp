@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "base/checked.h"
 #include "heads/head_facts.h"
 
 namespace deberta {
@@ -129,15 +128,6 @@ constexpr std::array kTied = {
     TiedTensor{"cls.predictions.decoder.bias", "lm_predictions.lm_head.bias"},
 };
 
-bool matches(std::string_view pattern, std::string_view name) {
-  const size_t mark = pattern.find(kLayerMark);
-  if (mark == std::string_view::npos) return pattern == name;
-  const std::string_view before = pattern.substr(0, mark);
-  const std::string_view after = pattern.substr(mark + kLayerMark.size());
-  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return false;
-  return parse_number<uint32_t>(name.substr(before.size(), name.size() - before.size() - after.size())).has_value();
-}
-
 }  // namespace
 
 std::span<const TensorRow> encoder_rows() {
@@ -149,7 +139,7 @@ std::span<const TiedTensor> tied_tensors() {
 
 const TensorRow* find_tensor_row(std::string_view canonical_name) {
   for (const TensorRow& row : kRows) {
-    if (matches(row.name, canonical_name)) return &row;
+    if (row.names(canonical_name)) return &row;
   }
   return find_head_tensor(canonical_name);
 }

@@ -8,8 +8,6 @@
 
 namespace deberta {
 
-constexpr std::string_view kLayerMark = "{n}";  // in a name: stands for each layer
-
 std::span<const TensorRow> encoder_rows();
 
 // The row that `canonical_name` belongs to, whatever the configuration and the head; nullptr when none.

@@ -12,10 +12,16 @@
 #include "base/nearest.h"
 #include "checkpoint/tensor.h"
 #include "checkpoint/tensor_rows.h"
+#include "config/extraction_config.h"
 #include "config/model_config.h"
 
 namespace deberta {
 namespace {
+
+// Of the two layers that project the ends of a span.
+int64_t inner_columns(const ExtractionConfig& extraction) {
+  return (extraction.span_mode == SpanMode::kMarker ? 2 : 4) * extraction.hidden_size;
+}
 
 int64_t value_of(char letter, const ModelConfig& c, int64_t labels) {
   switch (letter) {
@@ -43,6 +49,10 @@ int64_t value_of(char letter, const ModelConfig& c, int64_t labels) {
       return c.conv_kernel_size;
     case 'G':
       return c.conv_groups;
+    case 'U':
+      return c.extraction ? c.extraction->hidden_size : 0;
+    case 'I':
+      return c.extraction ? inner_columns(*c.extraction) : 0;
     default:
       throw Error(ErrorCode::kInternal, "tensor table", fmt::format("unknown dimension {}", letter));
   }
@@ -66,22 +76,27 @@ Shape evaluate_shape(std::string_view text, const ModelConfig& config, int64_t l
   return shape;
 }
 
-bool is_layer_row(const TensorRow& row) {
-  return row.name.find(kLayerMark) != std::string_view::npos;
-}
-
 TensorSpec make_spec(const TensorRow& row, const ModelConfig& config, int64_t layer, int64_t labels) {
   std::string name(row.name);
-  if (is_layer_row(row)) name.replace(name.find(kLayerMark), kLayerMark.size(), std::to_string(layer));
+  if (row.is_of_layers()) name.replace(name.find(kLayerMark), kLayerMark.size(), std::to_string(layer));
   return {std::move(name), evaluate_shape(row.shape, config, labels), row.is_required(config)};
 }
 
 // `config.json has conv_kernel_size 3`, from the file as it was read.
-std::string describe_key(const ModelConfig& config, std::string_view key) {
-  const Json document = raw_document(config);
+std::string describe_key(const Json& document, std::string_view where, std::string_view key) {
   const Json* value = document.find(key);
-  if (value == nullptr) return fmt::format("config.json has no {}", key);
-  return fmt::format("config.json has {} {}", key, value->dump(0, JsonForm::kPython));
+  if (value == nullptr) return fmt::format("{} has no {}", where, key);
+  return fmt::format("{} has {} {}", where, key, value->dump(0, JsonForm::kPython));
+}
+
+std::string describe_key(const ModelConfig& config, std::string_view key) {
+  return describe_key(raw_document(config), config.extraction ? "encoder_config" : "config.json", key);
+}
+
+// The same for a key of this row, which may be one of the file of the head's own.
+std::string describe_key(const ModelConfig& config, const TensorRow& row) {
+  if (!config.extraction || find_head_tensor(row.name) == nullptr) return describe_key(config, row.key);
+  return describe_key(raw_document(*config.extraction), kExtractionFile, row.key);
 }
 
 constexpr std::string_view kV1Class = "Deberta";
@@ -112,22 +127,22 @@ struct Comparison {
 
 std::string hint_for(const Comparison& comparison, const TensorRow* row) {
   if (row == nullptr || row->key.empty()) return {};
-  return "; " + describe_key(comparison.config, row->key);
+  return "; " + describe_key(comparison.config, *row);
 }
 
 void find_missing(Comparison& comparison, const std::vector<TensorSpec>& specs) {
   std::string names;
-  std::vector<std::string_view> keys;
+  std::vector<const TensorRow*> rows;  // the first of each key
   for (const TensorSpec& spec : specs) {
     if (!spec.is_required || comparison.checkpoint.find(spec.name) != nullptr) continue;
     comparison.missing.push_back(spec.name);
     names += (names.empty() ? "" : ", ") + spec.name;
     const TensorRow* row = find_tensor_row(spec.name);
-    if (!row->key.empty() && std::find(keys.begin(), keys.end(), row->key) == keys.end()) keys.push_back(row->key);
+    if (!row->key.empty() && std::ranges::find(rows, row->key, &TensorRow::key) == rows.end()) rows.push_back(row);
   }
   if (comparison.missing.empty()) return;
   std::string hints;
-  for (const std::string_view key : keys) hints += "; " + describe_key(comparison.config, key);
+  for (const TensorRow* row : rows) hints += hint_for(comparison, row);
   const size_t count = comparison.missing.size();
   comparison.refuse(fmt::format("{} {} missing: {}{}", count, count == 1 ? "tensor" : "tensors", names, hints));
 }
@@ -145,7 +160,7 @@ void check_spec(Comparison& comparison, const TensorView& tensor, const TensorSp
 // A name that the table knows and this configuration lacks, or one close to a missing name, or an unknown one.
 std::string explain_unexpected(const Comparison& comparison, const TensorView& tensor, bool may_suggest) {
   const TensorRow* row = find_tensor_row(tensor.name);
-  if (row != nullptr && is_layer_row(*row) && row->exists(comparison.config)) {
+  if (row != nullptr && row->is_of_layers() && row->layers == nullptr && row->exists(comparison.config)) {
     return "; " + describe_key(comparison.config, "num_hidden_layers");
   }
   const TensorRow* of_head = find_head_tensor(tensor.name);
@@ -246,13 +261,18 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, const HeadFacts&
   std::vector<TensorSpec> specs;
   const auto add = [&](std::span<const TensorRow> rows, bool of_layers, int64_t layer) {
     for (const TensorRow& row : rows) {
-      if (is_layer_row(row) == of_layers && row.exists(config)) specs.push_back(make_spec(row, config, layer, labels));
+      if (row.is_of_layers() == of_layers && row.exists(config))
+        specs.push_back(make_spec(row, config, layer, labels));
     }
   };
   add(encoder_rows(), false, 0);
   const int64_t layers = config.num_hidden_layers + (head.predicts_words() ? config.decoder_layers() : 0);
   for (int64_t layer = 0; layer < layers; ++layer) add(encoder_rows(), true, layer);
-  add(head.tensors, false, 0);
+  for (const TensorRow& row : head.tensors) {
+    if (!row.exists(config)) continue;
+    const int64_t copies = row.is_of_layers() ? row.layers(config) : 1;
+    for (int64_t layer = 0; layer < copies; ++layer) specs.push_back(make_spec(row, config, layer, labels));
+  }
   return specs;
 }
 

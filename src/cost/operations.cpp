@@ -73,7 +73,7 @@ Attention attention_operations(const ModelConfig& config, std::span<const int32_
 
 double head_operations(const ModelConfig& config, const PassShape& shape, double tokens) {
   const HeadFacts& head = facts_of(shape.head);
-  if (!head.has_logits()) return 0;
+  if (!head.has_logits() || head.takes_labelled_words()) return 0;
   double rows = shape.last == LastRows::kSome ? shape.some : tokens;
   if (head.is_per_sequence()) rows = count(static_cast<int64_t>(shape.lengths.size()));
   const double outputs = count(head.outputs(config, shape.labels));

@@ -141,6 +141,32 @@ void check_groups(const ForwardOptions& options, const Batch& batch, const HeadF
   for (size_t n = 0; n < options.groups.size(); ++n) check_group(options.groups[n], batch, head, n);
 }
 
+void check_labelled_words(const LabelledWords& words, const Batch& batch, size_t sequence) {
+  const std::string where = fmt::format("entities of row {}", sequence);
+  const int32_t begin = batch.starts[sequence], end = batch.starts[sequence + 1];
+  for (const std::vector<int32_t>* rows : {&words.labels, &words.pieces}) {
+    for (const int32_t row : *rows) {
+      if (row >= begin && row < end) continue;
+      refuse(where, fmt::format("expected rows {} to {}, got {}", begin, end - 1, row));
+    }
+  }
+  const std::vector<int32_t>& starts = words.word_starts;
+  const bool fits = starts.empty() ? words.pieces.empty()
+                                   : starts.front() == 0 && std::ranges::is_sorted(starts) &&
+                                         as_size(starts.back()) == words.pieces.size();
+  if (!fits) refuse(where, fmt::format("expected ascending starts of words in {} pieces", words.pieces.size()));
+}
+
+void check_entities(const ForwardOptions& options, const Batch& batch, const HeadFacts& head) {
+  if (options.entities.empty()) return;
+  if (!head.takes_labelled_words())
+    refuse("entities", fmt::format("expected a head that reads labels and words, got the head {}", head.name));
+  if (options.entities.size() != batch.sequences())
+    refuse("entities", fmt::format("expected labels and words of each of {} sequences, got {}", batch.sequences(),
+                                   options.entities.size()));
+  for (size_t b = 0; b < batch.sequences(); ++b) check_labelled_words(options.entities[b], batch, b);
+}
+
 }  // namespace
 
 void check_batch(const Batch& batch, const Variant& variant, const ForwardOptions& options) {
@@ -170,6 +196,7 @@ void check_options(const ForwardOptions& options, const Batch& batch, const Vari
     refuse("wants_decoder_scores", "expected a mask decoder that runs for all rows, got none");
   check_rows(options, batch, *variant.head.facts);
   check_groups(options, batch, *variant.head.facts);
+  check_entities(options, batch, *variant.head.facts);
 }
 
 }  // namespace deberta

@@ -1,4 +1,5 @@
-// The heads (model.md#heads), each in a few lines: what it loads, what it computes.
+// The heads (model.md#heads), each in a few lines: what it loads, what it computes. Those of entities have a file of
+// their own (entity_heads.cpp).
 // B sequences  N rows that the head multiplies: one per sequence, per group, or the rows asked for  T packed tokens
 // D hidden  E embedding size  V vocabulary  C classes
 #include "engine/output_heads.h"
@@ -6,6 +7,7 @@
 #include <algorithm>
 
 #include "checkpoint/tensor_table.h"
+#include "engine/entity_heads.h"
 #include "engine/weight_loader.h"
 #include "heads/kernel_names.h"
 #include "kernels/pooling.h"
@@ -44,15 +46,6 @@ const float* find_rows(const Pass& pass, const Workspace& space) {
   if (pass.options.rows.empty()) return space.hidden_TD;
   gather_rows(pass.kernels, to_head_rows(pass, space, space.rows_N));
   return space.head_rows_ND;
-}
-
-// Where an operation writes a result: there, or into the buffer that finish_result() then copies.
-float* begin_result(float* buffer, size_t count, std::vector<float>& result) {
-  result.resize(count);
-  return buffer != nullptr ? buffer : result.data();
-}
-void finish_result(const Pass& pass, const float* buffer, std::vector<float>& result) {
-  if (buffer != nullptr) copy_to_host(pass, buffer, result.size(), result);
 }
 
 // ---- no head
@@ -238,6 +231,15 @@ void compute_original_token_head(const Pass& pass, const Workspace& space, Forwa
 
 }  // namespace
 
+float* begin_result(float* buffer, size_t count, std::vector<float>& result) {
+  result.resize(count);
+  return buffer != nullptr ? buffer : result.data();
+}
+
+void finish_result(const Pass& pass, const float* buffer, std::vector<float>& result) {
+  if (buffer != nullptr) copy_to_host(pass, buffer, result.size(), result);
+}
+
 EngineHead engine_head(Head head) {
   const HeadFacts* facts = &facts_of(head);
   switch (head) {  // without default: a head that nothing computes does not compile
@@ -255,6 +257,10 @@ EngineHead engine_head(Head head) {
       return {facts, load_language_head, compute_language_head};
     case Head::kReplacedToken:
       return {facts, load_replaced_token_head, compute_replaced_token_head};
+    case Head::kEntitySpans:
+      return {facts, load_entity_spans, compute_entity_spans};
+    case Head::kEntityWords:
+      return {facts, load_entity_words, compute_entity_words};
   }
   return {};  // facts_of() has refused any other
 }
@@ -263,6 +269,7 @@ size_t head_rows(const Pass& pass) {
   const HeadFacts& head = *pass.head.facts;
   if (!pass.options.wants_logits) return 0;
   if (head.is_per_sequence()) return pass.batch.sequences();
+  if (head.takes_labelled_words()) return entity_shape(pass).labels + entity_shape(pass).pieces;
   if (!head.takes_rows() || !pass.options.groups.empty()) return pass.options.groups.size();
   return pass.options.rows.empty() ? pass.batch.tokens() : pass.options.rows.size();
 }

@@ -1,6 +1,8 @@
 // From the last hidden states, or the mask decoder's, to pooled rows and logits: one loading function and one computing
 // function of each head.
 #pragma once
+#include <vector>
+
 #include "engine/pass.h"
 #include "engine/workspace.h"
 
@@ -16,6 +18,10 @@ size_t head_inner_columns(const Pass& pass);
 
 // The states of each group's rows, side by side, for heads whose groups have the same number of rows.
 const float* find_group_rows(const Pass& pass, const Workspace& space);
+
+// Where an operation writes a result: there, or into the buffer that finish_result() then copies.
+float* begin_result(float* buffer, size_t count, std::vector<float>& result);
+void finish_result(const Pass& pass, const float* buffer, std::vector<float>& result);
 
 // The last step of a head's computing function: the head's output layer on `input`, all but its y. Heads are fp32, but
 // for the word table of a language model.

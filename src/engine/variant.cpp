@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "checkpoint/tensor_table.h"
 #include "config/config_keys.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 #include "engine/output_heads.h"
 #include "heads/forms.h"
@@ -29,6 +31,24 @@ void check_tensors(const Checkpoint& checkpoint, const Variant& variant, const s
     for (const Problem& problem : *problems) warn(problem.where + ": " + problem.message);
   }
   if (!report.errors.empty()) throw Error(ErrorCode::kTensors, std::move(report.errors));
+}
+
+// A configuration of entities and a head of entities go together, and the file of the configuration tells which head.
+void check_extraction(const Variant& variant, const std::string& where) {
+  const HeadFacts& head = *variant.head.facts;
+  const std::optional<ExtractionConfig>& extraction = variant.config.extraction;
+  if (!extraction && head.takes_labelled_words())
+    throw Error(ErrorCode::kConfig, where,
+                fmt::format("the tensors form the head {}: expected its {} beside them, got none", head.name,
+                            kExtractionFile));
+  if (!extraction) return;
+  const Head expected = extraction->has_spans() ? Head::kEntitySpans : Head::kEntityWords;
+  if (head.head != expected)
+    throw Error(ErrorCode::kTensors, where,
+                fmt::format("{} has span_mode {}: expected the tensors of the head {}, got those of {}",
+                            kExtractionFile, to_string(extraction->span_mode), to_string(expected), head.name));
+  if (variant.config.layout == Layout::kV1)
+    throw Error(ErrorCode::kUnsupported, where, "a head of entities on DeBERTa of version 1: not computed by this version");
 }
 
 // Why the decoder does not belong to this model; empty: it does.
@@ -85,6 +105,7 @@ Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, Ma
   if (!foreign.empty()) throw Error(ErrorCode::kUnsupported, where, foreign);
   // Files of the original code have no model_type: their tensors tell the layout.
   variant.config.layout = find_layout(config, checkpoint);
+  check_extraction(variant, where);
   check_tensors(checkpoint, variant, where);
   check_pooler(variant, where);
   if (config.talking_head) throw Error(ErrorCode::kUnsupported, where, "talking_head: not computed by this version");

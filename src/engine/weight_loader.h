@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,14 @@ class WeightLoader {
   const ModelConfig& config() const { return config_; }
   Precision precision() const { return precision_; }  // precision of the encoder's layers
 
+  const TensorView& tensor(std::string_view name);
   EmbeddingTable table(std::string_view name);
   const float* vector(const std::string& name);
   Norm norm(const std::string& prefix);
   Linear linear(const std::string& prefix);  // PREFIX.weight and PREFIX.bias, in fp32
   Linear weights_only(std::string_view name, Precision precision);
+  // A weight that a head has cut or turned, in fp32. `source` is read during the call alone; no bias: none.
+  Linear packed(const WeightSource& source, std::span<const float> bias_N);
   LayerWeights layer(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration);
   ConvolutionWeights convolution();
   RelativeRows relative_table(WeightStore& temporary);
@@ -44,8 +48,8 @@ class WeightLoader {
  private:
   struct Dense;
   static Dense stack(const Dense& above, const Dense& below);
-  const TensorView& tensor(std::string_view name);
   Quantizer place(Quantizer quantizer, size_t depth);
+  Linear pack(const WeightSource& source, Precision precision, std::span<const float> bias_N);
   Linear pack(const Dense& dense, Precision precision, const Quantizer& quantizer);
   Dense dense(const std::string& prefix);
   std::array<Dense, 3> content_projections(const std::string& self);

@@ -99,17 +99,25 @@ Quantizer WeightLoader::place(Quantizer quantizer, size_t depth) {
   return quantizer;
 }
 
-Linear WeightLoader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
-  const WeightSource source{
-      .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
+Linear WeightLoader::pack(const WeightSource& source, Precision precision, std::span<const float> bias_N) {
   const size_t size_bytes = gemm_packed_bytes(kernels_, precision, source);
   float* panels = store_.allocate((size_bytes + sizeof(float) - 1) / sizeof(float));
   Linear linear{gemm_pack(kernels_, precision, source, panels, parallel_)};
-  linear.weights.quantizer = place(quantizer, dense.depth);
-  if (dense.bias_N.empty()) return linear;
-  linear.bias =
-      store_.make(dense.outputs, [&](float* bias_N) { std::copy(dense.bias_N.begin(), dense.bias_N.end(), bias_N); });
+  if (bias_N.empty()) return linear;
+  linear.bias = store_.make(source.outputs, [&](float* values) { std::copy(bias_N.begin(), bias_N.end(), values); });
   return linear;
+}
+
+Linear WeightLoader::pack(const Dense& dense, Precision precision, const Quantizer& quantizer) {
+  const WeightSource source{
+      .w_NK = dense.weight_NK, .outputs = dense.outputs, .depth = dense.depth, .quantizer = quantizer};
+  Linear linear = pack(source, precision, dense.bias_N);
+  linear.weights.quantizer = place(quantizer, dense.depth);
+  return linear;
+}
+
+Linear WeightLoader::packed(const WeightSource& source, std::span<const float> bias_N) {
+  return pack(source, Precision::kFp32, bias_N);
 }
 
 // A projection that has no bias (some of version 1) gets zeros: the table of tensors knows where that is allowed.

@@ -1,6 +1,8 @@
 // What a loaded model holds: weights packed for its kernels, and the relative tables projected once.
 // H heads  K head size  D hidden  E embedding size  F feed-forward  R relative rows  V vocabulary  C classes
+// U words and labels of entities  I inner columns of the ends of their spans
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,12 +55,41 @@ struct ConvolutionWeights {
   Norm norm;
 };
 
+// A layer of a bidirectional LSTM, in one direction.
+struct LstmWeights {
+  Linear input;   // [2 U, U], with both biases
+  Linear hidden;  // [2 U, U / 2]
+};
+
+// Two linear layers, with an activation between them.
+struct TwoLayers {
+  Linear first, second;
+};
+
+// The tensors of the heads of entities (entity_heads.h). Which are set depends on the head and the span mode.
+struct EntityWeights {
+  Linear projection;  // [U, D]; without panels: words and labels have the encoder's states
+  std::vector<std::array<LstmWeights, 2>> rnn;  // by layer: forward, backward
+  // Spans.
+  TwoLayers label;             // [4 U, U], [U, 4 U]
+  TwoLayers start, end;        // [I, U], [U, I]
+  Linear first_half, last_half;  // [4 U, U]: the inner layer of a span, by the half that it reads; markerV0
+  Linear folded;               // [4 U, U], marker [2 U, U]: a label through the last layer of a span, transposed
+  Linear folded_bias;          // [1, U]: through that layer's bias
+  // Words.
+  Linear token_alone, token_product, label_alone, label_product;  // [U, U]
+  Linear inner_token, inner_label, inner_product;                 // [4 U, U]: the inner layer, by the part that it reads
+  const float* out_3F = nullptr;                                  // [3, 4 U]
+  const float* out_bias_3 = nullptr;
+};
+
 // The tensors behind h_N. Which are set depends on the head.
 struct HeadWeights {
   const float* pooling_query_D = nullptr;  // pooling by attention only
   Linear dense;       // pooler, original token projection, inner layer of the language model or replaced-token head
   Norm norm;          // language-model and replaced-token heads
   Linear classifier;  // [C, D], [2, D], or the word table [V, E]
+  EntityWeights entities;
 };
 
 // Blocks of floats that never move.

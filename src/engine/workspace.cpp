@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/entity_heads.h"
 #include "engine/output_heads.h"
 #include "engine/query_rows.h"
 
@@ -104,6 +105,55 @@ void plan_groups(const Pass& pass, Planner& planner, Workspace& w) {
   w.group_weights = planner.take<double>(rows);
 }
 
+void plan_lstm(const Pass& pass, Planner& planner, const EntityShape& shape, EntityBuffers& e) {
+  if (pass.weights.head.entities.rnn.empty()) return;
+  const size_t both = 2 * shape.words, half = shape.columns / 2;
+  e.order_2W = planner.stage<int32_t>(both);
+  e.back_2W = planner.stage<int32_t>(both);
+  e.input_2WU = planner.take<float>(both * shape.columns);
+  e.gates_2W4H = planner.take<float>(both * 4 * half);
+  e.hidden_2WH = planner.take<float>(both * half);
+  e.cell_2BH = planner.take<float>(2 * pass.batch.sequences() * half);
+}
+
+// Every inner layer has 4 U columns or fewer.
+void plan_entities(const Pass& pass, Planner& planner, EntityBuffers& e) {
+  const EntityShape shape = entity_shape(pass);
+  if (shape.scores == 0) return;
+  const size_t columns = shape.columns, inner = 4 * columns;
+  e.rows_N = planner.stage<int32_t>(shape.labels + shape.pieces);
+  e.piece_starts = planner.take_host<int32_t>(shape.words + 1);
+  if (pass.weights.head.entities.projection.weights.panels != nullptr)
+    e.states_NU = planner.take<float>((shape.labels + shape.pieces) * columns);
+  e.words_WU = planner.take<float>(shape.words * columns);
+  plan_lstm(pass, planner, shape, e);
+  e.inner_NF = planner.take<float>(std::max({shape.labels, shape.words, pass.parallel.workers}) * inner);
+  e.labels_CU = planner.take<float>(shape.labels * columns);
+  e.folded_CF = planner.take<float>(shape.labels * inner);
+  e.constant_C = planner.take<float>(shape.labels);
+  e.first_WU = planner.take<float>(shape.words * columns);
+  e.last_WU = planner.take<float>(shape.words * columns);
+  if (pass.config.extraction->span_mode == SpanMode::kMarker) {
+    e.ends_WC = planner.take<double>(shape.most_ends);
+    return;
+  }
+  e.first_WF = planner.take<float>(shape.words * inner);
+  if (pass.config.extraction->has_spans()) {
+    e.last_WF = planner.take<float>(shape.words * inner);
+    return;
+  }
+  e.label_product_CU = planner.take<float>(shape.labels * columns);
+  e.pairs_NU = planner.take<float>(shape.most_pairs * columns);
+  e.pairs_NF = planner.take<float>(shape.most_pairs * inner);
+}
+
+// Numbers of the logits.
+size_t count_logits(const Pass& pass, size_t rows) {
+  if (!pass.options.wants_logits || !pass.head.facts->has_logits()) return 0;
+  if (pass.head.facts->takes_labelled_words()) return entity_shape(pass).scores;
+  return rows * pass.weights.head.classifier.weights.outputs;
+}
+
 void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   const size_t rows = head_rows(pass);
   const size_t hidden = as_size(pass.config.hidden_size);
@@ -113,8 +163,8 @@ void plan_head(const Pass& pass, Planner& planner, Workspace& w) {
   if (rows > 0 && pass.weights.head.pooling_query_D != nullptr)
     w.pooling_weights_T = planner.take<double>(pass.batch.tokens());
   plan_groups(pass, planner, w);
-  if (pass.options.wants_logits && pass.head.facts->has_logits())
-    w.logits_NC = planner.take_copy<float>(rows * pass.weights.head.classifier.weights.outputs);
+  if (pass.head.facts->takes_labelled_words()) plan_entities(pass, planner, w.entities);
+  w.logits_NC = planner.take_copy<float>(count_logits(pass, rows));
   if (pass.options.wants_logits && pass.head.facts->is_per_sequence())
     w.pooled_BD = planner.take_copy<float>(pass.batch.sequences() * hidden);
   if (!reads_some_rows(pass)) return;

@@ -20,6 +20,31 @@ struct Staged {
   T* device = nullptr;
 };
 
+// Of heads of entities (entity_heads.h), over all sequences of the pass: W words, C labels. A buffer that the head does
+// not use has no room.
+struct EntityBuffers {
+  Staged<int32_t> rows_N;          // rows of the hidden states: of labels, then of the pieces that words are made of
+  int32_t* piece_starts = nullptr;  // [W + 1], behind the labels; on the host
+  float* states_NU = nullptr;       // of those rows, projected
+  float* words_WU = nullptr;
+  // The LSTM. Both directions, one behind the other; words in the order of their steps.
+  Staged<int32_t> order_2W, back_2W;
+  float* input_2WU = nullptr;
+  float* gates_2W4H = nullptr;
+  float* hidden_2WH = nullptr;
+  float* cell_2BH = nullptr;
+  // The scores. F: of a span's or a word's inner layer.
+  float* inner_NF = nullptr;
+  float* labels_CU = nullptr;
+  float* folded_CF = nullptr;
+  float* constant_C = nullptr;
+  float *first_WU = nullptr, *last_WU = nullptr;  // ends of spans; of words: alone, and to be multiplied by labels
+  float *first_WF = nullptr, *last_WF = nullptr;
+  float* label_product_CU = nullptr;
+  float *pairs_NU = nullptr, *pairs_NF = nullptr;  // a block of words, each with every label
+  double* ends_WC = nullptr;
+};
+
 struct Workspace {
   float* hidden_TD = nullptr;
   float* embedding_TE = nullptr;  // hidden_TD itself when E = D
@@ -59,6 +84,7 @@ struct Workspace {
   Staged<int32_t> group_starts, group_rows;
   double* group_weights = nullptr;  // one for each row of the groups
   int32_t* query_starts = nullptr;  // on the host
+  EntityBuffers entities;
   Staged<int32_t> query_rows_N, query_positions_N, query_table_rows_N;
   Staged<uint8_t> query_mask_N;
 

@@ -19,6 +19,22 @@ constexpr bool has_own_output(Config c) {
   return !c.ties_output;
 }
 
+constexpr bool has_entity_projection(Config c) {
+  return c.extraction && c.extraction->hidden_size != c.hidden_size;
+}
+constexpr bool has_rnn(Config c) {
+  return c.extraction && c.extraction->num_rnn_layers > 0;
+}
+constexpr int64_t rnn_layers(Config c) {
+  return c.extraction->num_rnn_layers;
+}
+constexpr bool has_marker_v0(Config c) {
+  return c.extraction && c.extraction->span_mode == SpanMode::kMarkerV0;
+}
+constexpr bool has_marker(Config c) {
+  return c.extraction && c.extraction->span_mode == SpanMode::kMarker;
+}
+
 constexpr Activation pooler_act(Config c) {
   return c.pooler_hidden_act;
 }
@@ -34,6 +50,15 @@ constexpr Activation gelu(Config) {  // whatever hidden_act says
 // Published files carry these beside another head.
 constexpr TensorRow spare(std::string_view name, std::string_view shape, std::string_view alias = {}) {
   return {.name = name, .shape = shape, .alias = alias, .may_accompany = true};
+}
+
+template <size_t kFirst, size_t kSecond>
+constexpr std::array<TensorRow, kFirst + kSecond> join(const std::array<TensorRow, kFirst>& first,
+                                                       const std::array<TensorRow, kSecond>& second) {
+  std::array<TensorRow, kFirst + kSecond> both{};
+  std::ranges::copy(first, both.begin());
+  std::ranges::copy(second, both.begin() + kFirst);
+  return both;
 }
 
 constexpr TensorRow kClassifierWeight{.name = "classifier.weight", .shape = "C,D"};
@@ -78,6 +103,63 @@ constexpr std::array kReplacedTokenTensors = {
     spare("mask_predictions.LayerNorm.weight", "D"),    spare("mask_predictions.LayerNorm.bias", "D"),
     spare("mask_predictions.classifier.weight", "1,D"), spare("mask_predictions.classifier.bias", "1"),
 };
+
+// Between the encoder and both heads of entities: a projection and a bidirectional LSTM.
+constexpr TensorRow entity_projection(std::string_view name, std::string_view shape) {
+  return {.name = name, .shape = shape, .exists = has_entity_projection, .key = "hidden_size"};
+}
+constexpr TensorRow rnn_layer(std::string_view name, std::string_view shape) {
+  return {.name = name, .shape = shape, .exists = has_rnn, .key = "num_rnn_layers", .layers = rnn_layers};
+}
+constexpr TensorRow of_entities(std::string_view name, std::string_view shape) {
+  return {.name = name, .shape = shape, .key = "hidden_size"};
+}
+constexpr TensorRow of_marker(TensorRow::Condition exists, std::string_view name, std::string_view shape) {
+  return {.name = name, .shape = shape, .exists = exists, .key = "span_mode"};
+}
+
+constexpr std::array kEntityStates = {
+    entity_projection("token_rep_layer.projection.weight", "U,D"),
+    entity_projection("token_rep_layer.projection.bias", "U"),
+    rnn_layer("rnn.lstm.weight_ih_l{n}", "2*U,U"),
+    rnn_layer("rnn.lstm.weight_hh_l{n}", "2*U,U/2"),
+    rnn_layer("rnn.lstm.bias_ih_l{n}", "2*U"),
+    rnn_layer("rnn.lstm.bias_hh_l{n}", "2*U"),
+    rnn_layer("rnn.lstm.weight_ih_l{n}_reverse", "2*U,U"),
+    rnn_layer("rnn.lstm.weight_hh_l{n}_reverse", "2*U,U/2"),
+    rnn_layer("rnn.lstm.bias_ih_l{n}_reverse", "2*U"),
+    rnn_layer("rnn.lstm.bias_hh_l{n}_reverse", "2*U"),
+};
+constexpr std::array kEntitySpanTensors = join(kEntityStates, std::array{
+    of_entities("prompt_rep_layer.0.weight", "4*U,U"),
+    of_entities("prompt_rep_layer.0.bias", "4*U"),
+    of_entities("prompt_rep_layer.3.weight", "U,4*U"),
+    of_entities("prompt_rep_layer.3.bias", "U"),
+    of_entities("span_rep_layer.span_rep_layer.project_start.0.weight", "I,U"),
+    of_entities("span_rep_layer.span_rep_layer.project_start.0.bias", "I"),
+    of_entities("span_rep_layer.span_rep_layer.project_start.3.weight", "U,I"),
+    of_entities("span_rep_layer.span_rep_layer.project_start.3.bias", "U"),
+    of_entities("span_rep_layer.span_rep_layer.project_end.0.weight", "I,U"),
+    of_entities("span_rep_layer.span_rep_layer.project_end.0.bias", "I"),
+    of_entities("span_rep_layer.span_rep_layer.project_end.3.weight", "U,I"),
+    of_entities("span_rep_layer.span_rep_layer.project_end.3.bias", "U"),
+    of_marker(has_marker_v0, "span_rep_layer.span_rep_layer.out_project.0.weight", "4*U,2*U"),
+    of_marker(has_marker_v0, "span_rep_layer.span_rep_layer.out_project.0.bias", "4*U"),
+    of_marker(has_marker_v0, "span_rep_layer.span_rep_layer.out_project.3.weight", "U,4*U"),
+    of_marker(has_marker_v0, "span_rep_layer.span_rep_layer.out_project.3.bias", "U"),
+    of_marker(has_marker, "span_rep_layer.span_rep_layer.out_project.weight", "U,2*U"),
+    of_marker(has_marker, "span_rep_layer.span_rep_layer.out_project.bias", "U"),
+});
+constexpr std::array kEntityWordTensors = join(kEntityStates, std::array{
+    of_entities("scorer.proj_token.weight", "2*U,U"),
+    of_entities("scorer.proj_token.bias", "2*U"),
+    of_entities("scorer.proj_label.weight", "2*U,U"),
+    of_entities("scorer.proj_label.bias", "2*U"),
+    of_entities("scorer.out_mlp.0.weight", "4*U,3*U"),
+    of_entities("scorer.out_mlp.0.bias", "4*U"),
+    of_entities("scorer.out_mlp.3.weight", "3,4*U"),
+    of_entities("scorer.out_mlp.3.bias", "3"),
+});
 
 // ---- uses
 
@@ -133,6 +215,15 @@ constexpr std::array kReplacedTokenUses = {
             .verbs = "detect, embed",
             .is_in_transformers = false},
 };
+constexpr HeadUse entity_use(std::string_view ending) {
+  return {.ending = ending,
+          .what = "a finder of entities by labels of one's own (GLiNER)",
+          .is_task_of_hub = false,
+          .verbs = "extract, embed",
+          .is_in_transformers = false};
+}
+constexpr std::array kEntitySpanUses = {entity_use("ForEntitySpans")};
+constexpr std::array kEntityWordUses = {entity_use("ForEntityWords")};
 constexpr std::array kNoneUses = {
     HeadUse{.ending = "Model", .what = "an encoder", .task = "feature-extraction", .verbs = "embed, forward"},
 };
@@ -145,6 +236,9 @@ constexpr std::array<std::string_view, 2> kTokenOriginalMarks = {"classifier.wei
 constexpr std::array<std::string_view, 1> kSpanMarks = {"qa_outputs.weight"};
 constexpr std::array<std::string_view, 1> kMaskedLmMarks = {"lm_predictions.lm_head.dense.weight"};
 constexpr std::array<std::string_view, 1> kReplacedTokenMarks = {"mask_predictions.dense.weight"};
+constexpr std::array<std::string_view, 2> kEntitySpanMarks = {"prompt_rep_layer.0.weight",
+                                                              "span_rep_layer.span_rep_layer.project_start.0.weight"};
+constexpr std::array<std::string_view, 1> kEntityWordMarks = {"scorer.proj_token.weight"};
 
 // ---- rows
 
@@ -225,10 +319,33 @@ constexpr HeadFacts kReplacedToken{
     .tensors = kReplacedTokenTensors,
     .uses = kReplacedTokenUses,
 };
+constexpr HeadFacts kEntitySpans{
+    .head = Head::kEntitySpans,
+    .name = "entity-spans",
+    .reads = HeadReads::kLabelledWords,
+    .answers = HeadAnswers::kEntities,
+    .fixed_outputs = 1,
+    .served_as = "entity_extractor",
+    .marks = kEntitySpanMarks,
+    .tensors = kEntitySpanTensors,
+    .uses = kEntitySpanUses,
+};
+constexpr HeadFacts kEntityWords{
+    .head = Head::kEntityWords,
+    .name = "entity-words",
+    .reads = HeadReads::kLabelledWords,
+    .answers = HeadAnswers::kEntities,
+    .fixed_outputs = 3,
+    .served_as = "entity_extractor",
+    .marks = kEntityWordMarks,
+    .tensors = kEntityWordTensors,
+    .uses = kEntityWordUses,
+};
 
 // A classifier's tensors stand before those of pre-training, which files keep: a published discriminator carries the
 // unused head of its generator too.
-constexpr std::array kAll = {&kTokenOriginal, &kSequence, &kToken, &kSpan, &kReplacedToken, &kMaskedLm, &kNone};
+constexpr std::array kAll = {&kEntitySpans, &kEntityWords,   &kTokenOriginal, &kSequence, &kToken,
+                             &kSpan,        &kReplacedToken, &kMaskedLm,      &kNone};
 
 }  // namespace
 
@@ -253,6 +370,10 @@ const HeadFacts& facts_of(Head head) {
       return kMaskedLm;
     case Head::kReplacedToken:
       return kReplacedToken;
+    case Head::kEntitySpans:
+      return kEntitySpans;
+    case Head::kEntityWords:
+      return kEntityWords;
   }
   throw Error(ErrorCode::kInternal, "head", "expected one of the table, got " + std::to_string(static_cast<int>(head)));
 }
@@ -285,7 +406,7 @@ const HeadUse& use_of(const HeadFacts& head, const ModelConfig& config) {
 const TensorRow* find_head_tensor(std::string_view canonical_name) {
   for (const HeadFacts* head : kAll) {
     for (const TensorRow& row : head->tensors) {
-      if (row.name == canonical_name) return &row;
+      if (row.name == canonical_name || row.names(canonical_name)) return &row;
     }
   }
   return nullptr;

@@ -21,6 +21,7 @@ enum class HeadReads {
   kTokens,          // each token, or each of ForwardOptions::rows: its own state
   kTokensAndFirst,  // the same: its own state and that of the first token of its sequence
   kGroups,          // each of ForwardOptions::groups alone
+  kLabelledWords,   // each label with the words of its sequence: ForwardOptions::entities
 };
 
 // Which groups of rows it takes; heads on tokens in place of their rows.
@@ -36,6 +37,7 @@ enum class HeadAnswers {
   kEnds,      // two numbers: how well a token begins an answer, how well it ends one
   kWords,     // a number for each word of the vocabulary
   kReplaced,  // one number: above 0 where a token was replaced
+  kEntities,  // a number for each label of each span of words, or three for each label of each word
 };
 
 // The layer between what a head reads and its output layer.
@@ -76,9 +78,14 @@ struct HeadFacts {
   std::span<const HeadUse> uses = {};  // at least one, and one for each configuration; the usual one first
 
   bool has_logits() const { return answers != HeadAnswers::kNothing; }
+  // Whether a batch has logits although nothing says what they are wanted for.
+  bool has_plain_logits() const {
+    return has_logits() && reads != HeadReads::kGroups && reads != HeadReads::kLabelledWords;
+  }
   bool is_per_sequence() const { return reads == HeadReads::kSequences; }
   bool takes_rows() const { return reads == HeadReads::kTokens || reads == HeadReads::kTokensAndFirst; }
   bool takes_groups() const { return groups != HeadGroups::kNone; }
+  bool takes_labelled_words() const { return reads == HeadReads::kLabelledWords; }
   bool has_classes() const { return answers == HeadAnswers::kClasses; }
   bool predicts_words() const { return answers == HeadAnswers::kWords; }
   // Whether the largest number of a row is the answer for that row; for spans it is the largest along the other axis.

@@ -46,6 +46,7 @@ constexpr std::array kPhrases = {
     Phrase{"api_key", "DEBERTA_API_KEY"},
     Phrase{"classify()", "`deberta classify --pair`"},
     Phrase{"encode()", "`deberta tokenize`"},
+    Phrase{"extract()", "`deberta extract`"},
 };
 
 std::string option_of(std::string_view argument) {

@@ -58,26 +58,17 @@ std::vector<Window> windows_in(const Encoding& encoding, const Window& part, con
   return make_windows(part.size(), rules.encode.max_tokens - around, rules.stride);
 }
 
-// The tokens of all sequences of a task, within their limit.
-class TokenCount {
- public:
-  explicit TokenCount(const EncodingRules& rules) : most_(rules.encode.most_tokens) {}
-  void add(size_t tokens) {
-    tokens_ += tokens;
-    if (tokens_ <= most_) return;
-    throw Error(ErrorCode::kTextTooLong, {{.where = "texts",
-                                           .message = fmt::format("expected at most {} tokens in all", most_),
-                                           .argument = "most_tokens",
-                                           .limit = most_,
-                                           .remedies = {{"send fewer at once"}}}});
-  }
-
- private:
-  const size_t most_;
-  size_t tokens_ = 0;
-};
-
 }  // namespace
+
+void TokenCount::add(size_t tokens) {
+  tokens_ += tokens;
+  if (tokens_ <= most_) return;
+  throw Error(ErrorCode::kTextTooLong, {{.where = "texts",
+                                         .message = fmt::format("expected at most {} tokens in all", most_),
+                                         .argument = "most_tokens",
+                                         .limit = most_,
+                                         .remedies = {{"send fewer at once"}}}});
+}
 
 void for_each_input(size_t count, const std::function<void(size_t i)>& run) {
   for (size_t i = 0; i < count; ++i) {

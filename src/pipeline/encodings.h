@@ -22,6 +22,17 @@ Encoding encode_one(const Tokenizer& tokenizer, const TextInput& input, const En
 std::vector<Encoding> encode_inputs(const Tokenizer& tokenizer, std::span<const TextInput> inputs,
                                     const EncodingRules& rules);
 
+// The tokens of all sequences of a task, within their limit.
+class TokenCount {
+ public:
+  explicit TokenCount(const EncodingRules& rules) : most_(rules.encode.most_tokens) {}
+  void add(size_t tokens);  // throws kTextTooLong
+
+ private:
+  size_t most_;
+  size_t tokens_ = 0;
+};
+
 // ---- several sequences per input
 
 struct Sequences {

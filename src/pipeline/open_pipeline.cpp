@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "checkpoint/folder_kind.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "hub/model_folder.h"
 #include "hub/module_list.h"
+#include "pipeline/entity_model.h"
 #include "pipeline/sentence_modules.h"
 
 namespace deberta {
@@ -14,6 +16,7 @@ namespace deberta {
 Pipeline open_pipeline(const std::string& path, const ModelOptions& options, const OpenOptions& open_options) {
   check_model_directory(path);
   const std::string folder = transformer_folder(path);
+  if (is_extraction_folder(folder)) return open_entity_model(folder, options, open_options);
   check_folder_kind(folder, FolderUse::kModel);
   check_folder_kind(folder, FolderUse::kTokenizer);
   ModelConfig config = load_model_config(folder + "/config.json", options.config_rules);

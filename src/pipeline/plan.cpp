@@ -10,7 +10,14 @@
 namespace deberta {
 namespace {
 
-constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kGroupsKind = 2, kFirstLayerKind = 3;
+constexpr uint64_t kPlainKind = 0, kRowsKind = 1, kGroupsKind = 2, kEntitiesKind = 3, kFirstLayerKind = 4;
+
+// Rows that are counted from `first` on.
+std::vector<int32_t> shifted(std::span<const int32_t> rows, size_t first) {
+  std::vector<int32_t> all(rows.begin(), rows.end());
+  for (int32_t& row : all) row += static_cast<int32_t>(first);
+  return all;
+}
 
 // Requests the values of the sequence that the pack gets next. Returns how many rows of the result they take.
 size_t ask_for(const PlannedSequence& planned, const Model& model, const Batch& batch, ForwardOptions& options) {
@@ -29,6 +36,12 @@ size_t ask_for(const PlannedSequence& planned, const Model& model, const Batch& 
       for (const int32_t token : group_tokens) group.rows.push_back(static_cast<int32_t>(batch.tokens()) + token);
     }
     return groups.size();
+  }
+  if (plan.entities) {
+    const EntityRequest& request = plan.entities(planned.sequence);
+    options.entities.push_back({shifted(request.words.labels, batch.tokens()),
+                                shifted(request.words.pieces, batch.tokens()), request.words.word_starts});
+    return request.rows;
   }
   return facts_of(model.head()).is_per_sequence() ? 1 : tokens;
 }
@@ -62,6 +75,7 @@ void SequenceSource::add(size_t sequence, Batch& pack) const {
 uint64_t kind_of(const SequencePlan& plan) {
   if (plan.layer) return kFirstLayerKind + static_cast<uint64_t>(*plan.layer);
   if (plan.rows) return kRowsKind;
+  if (plan.entities) return kEntitiesKind;
   return plan.groups ? kGroupsKind : kPlainKind;
 }
 

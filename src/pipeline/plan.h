@@ -38,16 +38,23 @@ class SequenceSource {
   Add add_;
 };
 
+// What a head of entities reads of one sequence: its labels and words, their rows counted within the sequence.
+struct EntityRequest {
+  LabelledWords words;
+  size_t rows = 0;  // of logits
+};
+
 struct SequencePlan {
   SequenceSource sequences;
   // What is requested for each sequence, while the plan lives. None of them: the head's logits of the sequence.
   std::function<std::span<const size_t>(size_t sequence)> rows;  // language models: logits of these tokens
   std::function<std::span<const std::vector<int32_t>>(size_t sequence)>
       groups;                      // a row of logits for the tokens of each
+  std::function<const EntityRequest&(size_t sequence)> entities;  // the logits of the labels for the words
   std::optional<int32_t> layer;    // hidden states of this layer
   size_t most_in_pack = SIZE_MAX;  // sequences that run_plan() packs together
-  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], or [L, D] of a
-  // layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
+  // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], those of
+  // entities (ForwardResult::logits), or [L, D] of a layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
   // again.
   std::function<void(size_t sequence, std::span<const float> values)> take;
 };
@@ -105,6 +112,8 @@ Planned<ChoiceAnswer> plan_choose(const Pipeline& pipeline, std::span<const Text
 Planned<QuestionAnswer> plan_qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                 const QuestionOptions& options);
 Planned<TokenAnswer> plan_ner(const Pipeline& pipeline, std::span<const TextInput> inputs, const TokenOptions& options);
+Planned<TokenAnswer> plan_extract(const Pipeline& pipeline, std::span<const TextInput> inputs,
+                                  const ExtractOptions& options);
 Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInput> inputs, const FillOptions& options);
 Planned<TextScoreAnswer> plan_score(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                     const EncodingRules& rules);

@@ -296,7 +296,7 @@ struct Output {
 
 // The one tensor that is requested. Triton's clients state for each, or for all, whether they want bytes.
 Output output_of(const ServedModel& model, Body& body) {
-  const bool has_logits = facts_of(model.pipeline.model.head()).has_logits();
+  const bool has_logits = facts_of(model.pipeline.model.head()).has_plain_logits();
   Output output;
   if (!has_logits) output.name = "embedding";
   std::optional<Body> parameters = body.object("parameters");
@@ -491,7 +491,7 @@ Json model_json(const ServedModel& model) {
     inputs.push_back(tensor_json(name, "INT64", {any, any}));
   const HeadFacts& head = facts_of(model.pipeline.model.head());
   JsonArray outputs;
-  if (head.has_logits()) {
+  if (head.has_plain_logits()) {
     JsonArray shape{any, head.is_per_sequence() ? Json(model.pipeline.model.labels()) : any};
     if (!head.is_per_sequence()) shape.push_back(any);
     outputs.push_back(tensor_json("logits", "FP32", std::move(shape)));

@@ -39,7 +39,7 @@ void check_finite(const Served& fresh) {
   SequencePlan plan;
   plan.sequences = SequenceSource(encodings);
   const HeadFacts& head = facts_of(pipeline.model.head());
-  if (!head.has_logits()) plan.layer = pipeline.config.num_hidden_layers;
+  if (!head.has_plain_logits()) plan.layer = pipeline.config.num_hidden_layers;
   constexpr size_t kFirst[] = {0};
   if (head.predicts_words()) plan.rows = [&](size_t) { return std::span(kFirst); };
   plan.take = [&](size_t, std::span<const float> values) {

@@ -121,6 +121,9 @@ TrainedHead trained_head(Head head) {
       return {visit_language_head, logits_of_words};
     case Head::kReplacedToken:
       return {visit_replaced_token_head, logits_of_replaced_tokens};
+    case Head::kEntitySpans:
+    case Head::kEntityWords:
+      throw Error(ErrorCode::kUnsupported, "head", "a head of entities: not trained by this version");
   }
   throw Error(ErrorCode::kInternal, "head", "expected one of the table");
 }

@@ -1,0 +1,33 @@
+// gliner_config.json: what stands on the encoder of a GLiNER model, and the encoder's own configuration where the file
+// has it.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "deberta/config.h"
+
+namespace deberta {
+
+constexpr std::string_view kExtractionFile = "gliner_config.json";
+
+struct ExtractionFile {
+  ExtractionConfig extraction;
+  std::optional<Json> encoder;  // encoder_config; older files have none, and mean that of the base model
+};
+
+// Keys that inference does not read are passed over. Throws kConfig for wrong values, kUnsupported for what a model of
+// another family says of itself; each lists all of them.
+ExtractionFile parse_extraction_config(const Json& document, const std::string& where);
+
+// The same from the file of a folder. Throws kJson and kFileNotFound, too.
+ExtractionFile load_extraction_config(const std::string& folder);
+
+// ExtractionConfig::raw as a document; null when the configuration was not read from one.
+Json raw_document(const ExtractionConfig& config);
+
+// Whether the folder has the file.
+bool is_extraction_folder(const std::string& folder);
+
+}  // namespace deberta
