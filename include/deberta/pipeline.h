@@ -64,7 +64,7 @@ DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& 
 struct EntityLabel {
   std::string name;                      // as answers have it
   std::string text;                      // what the model reads: the name, or "NAME: DESCRIPTION"
-  std::optional<double> threshold = {};  // in place of ExtractOptions::threshold
+  std::optional<double> threshold = {};  // in place of those of ExtractOptions
 };
 
 // The label with this description, or without one.
@@ -237,12 +237,18 @@ DEBERTA_API Aggregation aggregation_of(const ModelConfig& config, const EntityRu
 DEBERTA_API std::vector<TokenAnswer> ner(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                          const TokenOptions& options = {});
 
+struct LabelThreshold {
+  std::string label;  // by its name
+  double threshold = 0.5;
+};
+
 struct ExtractOptions {
   // kCut: a text ends with the last word that fits, whatever encode.truncate says; kWindow: windows share `stride`
   // tokens, and as many words as the longest span has less one, but at most three quarters of a window.
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
-  std::vector<EntityLabel> labels;  // those of one text are read once, the first of each
+  std::vector<EntityLabel> labels;  // of those that read the same the first is taken
   double threshold = 0.5;           // a span is an entity if its probability is above it
+  std::vector<LabelThreshold> thresholds = {};  // of labels that have none of their own, in its place
   bool is_nested = false;           // entities may lie within others
   bool is_multi_label = false;      // a span may have several labels
 };

@@ -1,12 +1,11 @@
 // The verb `ner`: entities of texts, or the label of each piece.
 #include <algorithm>
 
+#include "cli/entity_answer.h"
 #include "cli/verbs.h"
 #include "config/aggregation.h"
 #include "deberta/pipeline.h"
-#include "decode/offset_units.h"
 #include "decode/word_tags.h"
-#include "pipeline/answer_json.h"
 #include "program/text_verb.h"
 
 namespace deberta::cli {
@@ -17,18 +16,6 @@ TokenOptions token_options(const NerVerb& options) {
   token.rules = program::encoding_rules(options.encoding);
   token.entities = {.aggregation = aggregation_named(options.aggregate), .ignored = options.ignore_labels};
   return token;
-}
-
-program::RowAnswer to_answer(const Row& row, const TokenAnswer& result, OffsetUnit unit, bool is_grouped) {
-  program::RowAnswer answer{{to_json(result, row.text, unit, is_grouped), {}}, result.tokens, result.cut_tokens};
-  const OffsetUnits units(unit, row.text);
-  for (const Entity& entity : result.entities) {
-    const Offset span = units.convert(entity.chars, entity.bytes);
-    answer.answer.lines.push_back({entity.label, program::cell(entity.score), program::cell(uint64_t{span.begin}),
-                                   program::cell(uint64_t{span.end}),
-                                   row.text.substr(entity.bytes.begin, entity.bytes.end - entity.bytes.begin)});
-  }
-  return answer;
 }
 
 // The words of a row: its own, else the parts of its text between white space.
@@ -78,10 +65,10 @@ int run(const NerVerb& options) {
   const Pipeline pipeline = program::open_model(options.model);
   const bool is_grouped = aggregation_of(pipeline.config, token.entities) != Aggregation::kNone;
   return program::run_text_verb(
-      options, reading, pipeline, {std::vector<std::string>{"label", "score", "start", "end", "word"}, true},
+      options, reading, pipeline, entity_columns(),
       [&](std::span<const TextInput> inputs) { return ner(pipeline, inputs, token); },
       [&](const Row& row, const TokenAnswer& result) {
-        return is_conll ? to_conll(row, result) : to_answer(row, result, options.offsets, is_grouped);
+        return is_conll ? to_conll(row, result) : entity_answer(row, result, options.offsets, is_grouped);
       });
 }
 

@@ -26,13 +26,17 @@ std::string_view use_of_model([[maybe_unused]] const Verb& options) {
   return "";
 }
 
-// Chooses the built-in model that fits if the user named none and one is needed; `eval` by its task.
+// Chooses the built-in model that fits if the user named none and one is needed; `eval` by its task. To restore texts
+// none is.
 template <class Verb>
 void choose_model(Verb& options) {
   if constexpr (std::is_same_v<Verb, TokenizeVerb>) {
     options.model = program::name_or_builtin(options.model, options.verb);
   } else if constexpr (requires { options.model.name; } && !std::is_same_v<Verb, InfoVerb> &&
                        !std::is_same_v<Verb, EvalVerb>) {
+    if constexpr (std::is_same_v<Verb, ExtractVerb>) {
+      if (!options.restore.empty()) return;
+    }
     options.model.name = program::name_or_builtin(options.model.name, options.verb, use_of_model(options));
   }
 }

@@ -9,6 +9,7 @@ int run(const ClassifyVerb& options);
 int run(const NliVerb& options);
 int run(const ZeroShotVerb& options);
 int run(const NerVerb& options);
+int run(const ExtractVerb& options);
 int run(const QaVerb& options);
 int run(const ChooseVerb& options);
 int run(const RerankVerb& options);

@@ -137,6 +137,21 @@ struct NerVerb : TextVerb {
   OffsetUnit offsets = option("offsets");
 };
 
+struct ExtractVerb : TextVerb {
+  static constexpr std::string_view kName = "extract";
+  using TextVerb::TextVerb;
+  std::vector<std::string> labels = option("labels");
+  std::string labels_file = option("labels-file");
+  std::string preset = option("preset");
+  std::vector<std::string> threshold = option("threshold");
+  bool nested = option("nested");
+  bool multi_label = option("multi-label");
+  OffsetUnit offsets = option("offsets");
+  bool redact = option("redact");
+  std::string redact_map = option("redact-map");
+  std::string restore = option("restore");
+};
+
 struct QaVerb : TextVerb {
   static constexpr std::string_view kName = "qa";
   using TextVerb::TextVerb;
@@ -636,7 +651,7 @@ struct ServeVerb : AnyVerb {
   std::string log_file = option("log-file");
 };
 
-using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
+using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, ExtractVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
                          FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb,
                          CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, AblateVerb,
                          ReplayVerb, ReportVerb, ChartVerb, CompletionVerb, HelpVerb>;

@@ -21,6 +21,12 @@ std::vector<int32_t> encode_plain(const Tokenizer& tokenizer, std::string_view t
   return tokenizer.encode(text, plain).ids;
 }
 
+double threshold_of(const EntityLabel& label, const ExtractOptions& options) {
+  if (label.threshold) return *label.threshold;
+  const auto by_name = std::ranges::find(options.thresholds, label.name, &LabelThreshold::label);
+  return by_name == options.thresholds.end() ? options.threshold : by_name->threshold;
+}
+
 void check_prompt(const LabelPrompt& prompt, const EncodeOptions& options) {
   if (prompt.ids.size() + kLeastRoom <= options.max_tokens) return;
   const size_t most = options.max_tokens - std::min(options.max_tokens, kLeastRoom);
@@ -51,7 +57,7 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
     is_there[place] = true;
     prompt.rows_C.push_back(static_cast<int32_t>(prompt.ids.size()) + to_label);
     prompt.names.push_back(label.name);
-    prompt.thresholds_C.push_back(label.threshold.value_or(options.threshold));
+    prompt.thresholds_C.push_back(threshold_of(label, options));
     prompt.ids.push_back(pipeline.marks.label);
     const std::vector<int32_t> pieces = encode_plain(pipeline.tokenizer, label.text, options.rules.encode);
     prompt.ids.insert(prompt.ids.end(), pieces.begin(), pieces.end());

@@ -27,7 +27,7 @@ using enum ParameterType;
 
 inline constexpr Parameter kParameters[] = {
     // Long texts.
-    {"max_tokens", "classify nli zero-shot ner choose rerank fill score embed detect analyze tokenize convert",
+    {"max_tokens", "classify nli zero-shot ner extract choose rerank fill score embed detect analyze tokenize convert",
      kInteger, "512", "3..1048576",
      "maximum input length in tokens, special tokens included; unless it is given, the length in the model's folder "
      "(model_max_length, up to 32768) replaces the default"},
@@ -44,7 +44,10 @@ inline constexpr Parameter kParameters[] = {
     {"truncate", "ner", kWord, "window", "window|right|left|error",
      "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning (left), "
      "or report the row as bad"},
-    {"stride", "classify ner", kInteger, "128", "0..1048575", "tokens that consecutive windows share"},
+    {"truncate", "extract", kWord, "window", "window|right|error",
+     "what to do with a longer input: read it in overlapping windows of words, cut its end (right), or report the row as "
+     "bad"},
+    {"stride", "classify ner extract", kInteger, "128", "0..1048575", "tokens that consecutive windows share"},
     {"stride", "qa", kInteger, "128", "0..1048575",
      "tokens of the context that consecutive windows share (at most half a window)"},
     // Labels.
@@ -67,6 +70,7 @@ inline constexpr Parameter kParameters[] = {
      "contradiction,neutral,entailment; none: a class that is none of these; it keeps its share of the scores and its "
      "name"},
     {"labels", "zero-shot", kTexts, "", "NAMES", "candidate labels"},
+    {"labels", "extract", kTexts, "", "NAMES", "labels of the entities to find"},
     {"hypothesis_template", "zero-shot", kText, "This example is {}.", "TEXT",
      "hypothesis for a label; {} is replaced by the label"},
     {"multi_label", "zero-shot", kFlag, "", "",
@@ -77,6 +81,10 @@ inline constexpr Parameter kParameters[] = {
      "word; first, average, max: whole words, labelled by their first piece, the mean of their pieces or the highest "
      "score; auto: as set in the model's config.json, else first"},
     {"ignore_labels", "ner", kTexts, "O", "NAMES", "labels to leave out"},
+    {"threshold", "extract", kTexts, "0.5", "NUMBERS",
+     "probability that a span must exceed to be an entity; LABEL=NUMBER is that of one label"},
+    {"nested", "extract", kFlag, "", "", "also find entities within others"},
+    {"multi_label", "extract", kFlag, "", "", "a span may have several labels"},
     // Questions and choices.
     {"top_k", "qa", kInteger, "1", "1..1000", "number of answers per question"},
     {"max_answer_tokens", "qa", kInteger, "15", "1..100000", "maximum answer length in tokens"},
@@ -111,7 +119,7 @@ inline constexpr Parameter kParameters[] = {
     // Tokens and their offsets.
     {"add_special_tokens", "tokenize", kFlag, "true", "", "add [CLS] and [SEP]"},
     {"skip_special_tokens", "tokenize", kFlag, "true", "", "leave special tokens out of the decoded text"},
-    {"offsets", "ner qa score detect tokenize", kWord, "chars", "chars|bytes|utf16",
+    {"offsets", "ner extract qa score detect tokenize", kWord, "chars", "chars|bytes|utf16",
      "unit of offsets: Unicode code points, bytes, or UTF-16 units"},
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "deberta/error.h"
+#include "deberta/pipeline.h"
 #include "deberta/tokenizer.h"
 
 namespace deberta {
@@ -18,6 +19,7 @@ struct Row {
   std::optional<std::string> pair;
   std::vector<std::string> items;      // documents of a query, choices, words of a CoNLL sentence
   std::vector<Offset> entities;        // places in the text that may be the answer, in bytes
+  std::optional<std::vector<EntityLabel>> labels = {};  // of entities to find, where the row has its own
   JsonObject kept;                     // other columns or keys (KeptFields)
   std::vector<JsonObject> items_kept;  // those of each item, where items are objects or rows; else empty
   // All columns of the row's table, where they are kept (KeptFields::has_texts), also of a row with an error.

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "data/json_members.h"
 #include "deberta/error.h"
+#include "pipeline/entity_labels.h"
 
 namespace deberta {
 namespace {
@@ -241,6 +242,8 @@ void RowFields::read(const Json& object, Row& row) {
     if (keeps(key, names)) row.kept.emplace_back(key, value);
   }
   read_text(member_of(object, names[0], row.where), names[0], row);
+  const Json* labels = shape_.labels.empty() ? nullptr : object.find(shape_.labels);
+  if (labels != nullptr && !labels->is_null()) row.labels = read_entity_labels(*labels, row.where);
   if (shape_.texts() > 1 && names.size() > 1) {
     const Json* second = object.find(names[1]);
     if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws

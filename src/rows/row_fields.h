@@ -18,6 +18,7 @@ struct RowShape {
   bool has_items = false;                   // the last name holds a list
   bool needs_all = false;                   // the second text too
   std::vector<Names> published_names = {};  // names that published files have in their place
+  std::string labels = {};                  // name of the labels of a row's own; empty: rows have none
   size_t texts() const { return names.size() - (has_items ? 1 : 0); }
 };
 

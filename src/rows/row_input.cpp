@@ -4,7 +4,9 @@
 namespace deberta {
 
 TextInput text_input(const Row& row) {
-  return {row.text, row.pair, row.items, row.encodings};
+  TextInput input{.text = row.text, .pair = row.pair, .items = row.items, .encodings = row.encodings};
+  if (row.labels) input.labels = *row.labels;
+  return input;
 }
 
 std::vector<TextInput> text_inputs(std::span<const Row> rows) {

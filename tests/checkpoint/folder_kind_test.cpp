@@ -46,7 +46,7 @@ TEST_F(FolderKind, IsToldByTheFilesOfOtherPrograms) {
   const File config{"config.json", kConfig};
   const std::vector<Case> cases = {
       {{config, {"model.safetensors"}, {"gliner_config.json", "{}"}}, "a GLiNER model"},
-      {{{"gliner_config.json", "{}"}, {"pytorch_model.bin"}}, "run it with the gliner library"},
+      {{{"gliner_config.json", "{}"}, {"pytorch_model.bin"}}, "find its entities with extract()"},
       {{{"model_index.json", "{}"}, {"unet/config.json", "{}"}}, "a diffusers pipeline"},
       {{{"config.cfg"}, {"meta.json", "{}"}}, "a spaCy pipeline"},
       {{{"task.json", "{}"}, {"config.json", R"({"module": "keras_hub.src.models"})"}}, "a Keras preset (keras_hub)"},
@@ -95,6 +95,17 @@ TEST_F(FolderKind, IsToldByTheFilesOfOtherPrograms) {
     EXPECT_ERROR(check_folder_kind(make(test_case.files), FolderUse::kModel), kFolder, test_case.message);
     EXPECT_NO_THROW(check_folder_kind(folder_->path(), FolderUse::kTokenizer));
   }
+}
+
+TEST_F(FolderKind, TheWeightsOfAGlinerModelAreThose) {
+  EXPECT_NO_THROW(check_folder_kind(make({{"gliner_config.json", "{}"}, {"pytorch_model.bin"}}), FolderUse::kWeights));
+  const File other{"config.json", R"({"model_type": "gliner"})"};
+  EXPECT_NO_THROW(
+      check_folder_kind(make({other, {"gliner_config.json", "{}"}, {"model.safetensors"}}), FolderUse::kWeights));
+  EXPECT_ERROR(check_folder_kind(make({{"gliner_config.json", kPointer}, {"model.safetensors"}}), FolderUse::kWeights),
+               kFolder, "git-lfs pointers instead of gliner_config.json");
+  EXPECT_ERROR(check_folder_kind(make({other, {"model.safetensors"}}), FolderUse::kWeights), kFolder,
+               "a model of type gliner");
 }
 
 TEST_F(FolderKind, NamesTheNewestCheckpointByItsNumber) {

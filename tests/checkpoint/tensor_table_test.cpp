@@ -179,6 +179,36 @@ TEST(TensorTable, ListsTheHeads) {
                                                 {"mask_predictions.classifier.bias", {1}}}));
 }
 
+// Those of a head of entities with shapes that tell each from the others: 4 columns of words and labels on 6.
+TEST(TensorTable, ListsTheHeadsOfEntities) {
+  ModelConfig config = small_config();
+  config.extraction = ExtractionConfig{.hidden_size = 4, .num_rnn_layers = 2};
+  const auto head = [&](Head which) {
+    Shapes shapes = shapes_of(config, which);
+    for (const auto& [name, shape] : shapes_of(config, Head::kNone)) shapes.erase(name);
+    return shapes;
+  };
+  const std::string spans = "span_rep_layer.span_rep_layer.";
+  Shapes shapes = head(Head::kEntitySpans);
+  EXPECT_EQ(shapes.size(), 2u + 16 + 4 + 8 + 4);
+  EXPECT_EQ(shapes.at("token_rep_layer.projection.weight"), (Shape{4, 6}));
+  EXPECT_EQ(shapes.at("rnn.lstm.weight_ih_l1_reverse"), (Shape{8, 4}));
+  EXPECT_EQ(shapes.at("rnn.lstm.weight_hh_l0"), (Shape{8, 2}));
+  EXPECT_EQ(shapes.at("prompt_rep_layer.0.weight"), (Shape{16, 4}));
+  EXPECT_EQ(shapes.at(spans + "project_start.0.weight"), (Shape{16, 4}));
+  EXPECT_EQ(shapes.at(spans + "out_project.0.weight"), (Shape{16, 8}));
+  config.extraction->span_mode = SpanMode::kMarker;
+  shapes = head(Head::kEntitySpans);
+  EXPECT_EQ(shapes.at(spans + "project_start.0.weight"), (Shape{8, 4}));
+  EXPECT_EQ(shapes.at(spans + "out_project.weight"), (Shape{4, 8}));
+  EXPECT_FALSE(shapes.contains(spans + "out_project.0.weight"));
+  config.extraction->num_rnn_layers = 0;
+  config.extraction->hidden_size = 6;
+  shapes = head(Head::kEntityWords);
+  EXPECT_EQ(shapes.size(), 8u) << "no LSTM, and no projection between equal sizes";
+  EXPECT_EQ(shapes.at("scorer.out_mlp.0.weight"), (Shape{24, 18}));
+}
+
 // A checkpoint with the tensors listed; the test changes it before it is written.
 class Comparison : public testing::Test {
  protected:
@@ -227,10 +257,24 @@ using Messages = std::vector<std::string>;
 
 TEST_F(Comparison, FindsNothingWhenAllIsThere) {
   for (const HeadFacts* head : all_heads()) {
-    fill(small_config(), head->head);
-    EXPECT_EQ(errors(small_config(), head->head), Messages{}) << head->name;
+    ModelConfig config = small_config();
+    if (head->takes_labelled_words()) config.extraction = ExtractionConfig{.hidden_size = 4};
+    fill(config, head->head);
+    EXPECT_EQ(errors(config, head->head), Messages{}) << head->name;
     EXPECT_EQ(to_string(detect_head(checkpoint())), head->name);
   }
+}
+
+TEST_F(Comparison, OfAHeadOfEntitiesNamesTheFileThatAsksForATensor) {
+  ModelConfig config = small_config();
+  config.extraction = ExtractionConfig{.hidden_size = 4, .num_rnn_layers = 1};
+  config.extraction->raw = R"({"num_rnn_layers": 2, "hidden_size": 4})";
+  fill(config, Head::kEntitySpans);
+  config.extraction->num_rnn_layers = 2;
+  const Messages messages = errors(config, Head::kEntitySpans);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].substr(0, 41), "8 tensors missing: rnn.lstm.weight_ih_l1,") << messages[0];
+  EXPECT_TRUE(messages[0].ends_with("; gliner_config.json has num_rnn_layers 2")) << messages[0];
 }
 
 TEST_F(Comparison, ListsWhatIsMissingWithTheKeyThatAsksForIt) {

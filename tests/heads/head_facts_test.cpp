@@ -19,7 +19,7 @@ namespace {
 
 using test::tiny_config;
 
-constexpr size_t kHeads = static_cast<size_t>(Head::kReplacedToken) + 1;  // the last enumerator
+constexpr size_t kHeads = static_cast<size_t>(Head::kEntityWords) + 1;  // the last enumerator
 
 ModelConfig with_architecture(const std::string& name, bool is_causal = false) {
   ModelConfig config = tiny_config();
@@ -60,7 +60,7 @@ TEST(HeadFacts, EveryArchitectureNamesOneHeadAndItsUse) {
     for (const bool is_causal : {false, true})
       EXPECT_TRUE(use_of(*head, with_architecture("Unknown", is_causal)).fits(with_architecture("", is_causal)));
   }
-  EXPECT_EQ(named.size(), 8u);
+  EXPECT_EQ(named.size(), 10u);
   EXPECT_EQ(find_head("DebertaForTokenClassification"), &facts_of(Head::kToken)) << "of two, that of transformers";
   EXPECT_EQ(find_head("BertForNextSentencePrediction"), nullptr);
 }
@@ -77,18 +77,21 @@ TEST(HeadFacts, OwnTheTensorsThatTheTableOfTensorsLists) {
   ModelConfig config = tiny_config();
   config.classifier_pooling = ClassifierPooling::kAttention;
   config.ties_output = false;
+  config.extraction = ExtractionConfig{.num_rnn_layers = 1};
   const size_t encoder = list_tensors(config, facts_of(Head::kNone), 0).size();
   for (const HeadFacts* head : all_heads()) {
     const std::vector<TensorSpec> specs = list_tensors(config, *head, 3);
-    ASSERT_EQ(specs.size(), encoder + head->tensors.size()) << head->name;
-    for (size_t n = 0; n < head->tensors.size(); ++n) {
-      const TensorRow& row = head->tensors[n];
-      EXPECT_EQ(specs[encoder + n].name, row.name);
-      EXPECT_EQ(specs[encoder + n].is_required, row.is_required(config)) << row.name;
+    size_t n = encoder;
+    for (const TensorRow& row : head->tensors) {
       const TensorRow* tensor = find_head_tensor(row.name);
       ASSERT_NE(tensor, nullptr) << row.name;
       EXPECT_EQ(tensor->shape, row.shape) << row.name << " has one shape in all heads";
+      if (!row.exists(config)) continue;
+      ASSERT_LT(n, specs.size()) << row.name;
+      EXPECT_TRUE(row.names(specs[n].name) || row.name == specs[n].name) << row.name;
+      EXPECT_EQ(specs[n++].is_required, row.is_required(config)) << row.name;
     }
+    EXPECT_EQ(n, specs.size()) << head->name;
   }
   EXPECT_EQ(find_head_tensor("embeddings.word_embeddings.weight"), nullptr);
 }
@@ -122,6 +125,8 @@ std::string read_by(const HeadFacts& head) {
       return "tokens with the first";
     case HeadReads::kGroups:
       return "groups";
+    case HeadReads::kLabelledWords:
+      return "labels and words";
   }
   return "?";
 }
@@ -138,6 +143,8 @@ std::string said_by(const HeadFacts& head) {
       return "words";
     case HeadAnswers::kReplaced:
       return "replacement";
+    case HeadAnswers::kEntities:
+      return "entities";
   }
   return "?";
 }
@@ -173,6 +180,22 @@ TEST(HeadFacts, SayWhatEachHeadIs) {
             "reads tokens, says words through E relu, 50 columns, takes rows, chooses by row");
   EXPECT_EQ(sentence_of(Head::kReplacedToken),
             "reads tokens with the first, says replacement through D relu, 1 columns, takes rows");
+  EXPECT_EQ(sentence_of(Head::kEntitySpans), "reads labels and words, says entities, 1 columns");
+  EXPECT_EQ(sentence_of(Head::kEntityWords), "reads labels and words, says entities, 3 columns");
+}
+
+TEST(HeadFacts, HaveLogitsOfAPlainBatchUnlessTheyReadWhatItLacks) {
+  for (const HeadFacts* head : all_heads())
+    EXPECT_EQ(head->has_plain_logits(), head->has_logits() && !head->takes_labelled_words()) << head->name;
+}
+
+TEST(TensorRows, OfLayersNameEachOfThem) {
+  const TensorRow layers{.name = "lstm.weight_l{n}_reverse", .shape = "U"}, one{.name = "lstm.weight", .shape = "U"};
+  EXPECT_TRUE(layers.is_of_layers() && layers.names("lstm.weight_l0_reverse") &&
+              layers.names("lstm.weight_l12_reverse"));
+  EXPECT_FALSE(layers.names("lstm.weight_l_reverse") || layers.names("lstm.weight_l0") ||
+               layers.names("lstm.weight_l0x_reverse") || layers.names("lstm.weight_l{n}_reverse"));
+  EXPECT_TRUE(!one.is_of_layers() && one.names("lstm.weight") && !one.names("lstm.weight_l0"));
 }
 
 TEST(HeadFacts, HaveAnActivationWithEveryInnerLayerAndNoOther) {

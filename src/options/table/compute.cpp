@@ -8,12 +8,14 @@ constexpr OptionRow kComputeRows[] = {
     OptionRow{"device", 0, kChoice, "cpu", "cpu|cuda", kModelVerbs,
               "where the model runs; this build supports only the CPU, and refuses cuda"},
     OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench info "
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward bench "
+              "info "
               "serve pretrain "
               "finetune replay",
               "kernels to use; check runs the reference as well and reports the largest difference"},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward bench serve",
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward bench "
+              "serve",
               "precision of matrix products and attention; auto: int8 for weights stored in int8, else fp32"},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16", "pretrain finetune",
               "precision of matrix products and attention, forward and backward; weights, sums, norms and the "
@@ -34,7 +36,7 @@ constexpr OptionRow kComputeRows[] = {
               "which implementation to follow where the original code and transformers differ (long distances, mask "
               "decoder, padding rows)"},
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval bench",
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval bench",
               "maximum number of tokens in a batch"},
     OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve",
               "maximum number of tokens in a batch; memory for one stays allocated; auto: 1k per thread, at most 16k"},

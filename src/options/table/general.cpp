@@ -6,7 +6,7 @@ namespace {
 
 constexpr OptionRow kGeneralRows[] = {
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize check convert "
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize check convert "
               "pretrain finetune ablate",
               "progress on standard error; auto: a bar on a terminal, a JSON line every 30 s elsewhere"},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "no notes or warnings on standard error"},

@@ -84,7 +84,7 @@ constexpr OptionRow kInputRows[] = {
               "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
               "JSON, or one text per line; conll: one word per line, its label last, a blank line after each sentence"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json",
-              "classify nli zero-shot qa choose rerank fill score embed detect analyze tokenize convert",
+              "classify nli zero-shot extract qa choose rerank fill score embed detect analyze tokenize convert",
               "input format; auto: by the file's extension (before .gz, .xz, .zst, .bz2), else by its first line: "
               "JSON, or one text per line"},
     OptionRow{
@@ -104,6 +104,7 @@ constexpr OptionRow kInputRows[] = {
     of(parameter("nli", "truncate"), "truncate", 0),
     of(parameter("classify", "truncate"), "truncate", 0),
     of(parameter("ner", "truncate"), "truncate", 0),
+    of(parameter("extract", "truncate"), "truncate", 0),
     of(parameter("ner", "stride"), "stride", 0),
     of(parameter("qa", "max_tokens"), "max-tokens", 0),
     of(parameter("qa", "stride"), "stride", 0),
@@ -111,6 +112,14 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{"query", 0, kText, "", "TEXT", "rerank", "the query; every row is then a document"},
     of(parameter("zero-shot", "labels"), "labels", 0),
     OptionRow{"labels-file", 0, kText, "", "FILE", "zero-shot", "candidate labels, one per line"},
+    of(parameter("extract", "labels"), "labels", 0,
+       "; a row with the key labels has its own (a list, or an object of descriptions)"),
+    OptionRow{"labels-file", 0, kText, "", "FILE", "extract",
+              "labels, one per line, with a description after a tab; a FILE that ends with .json has a list of labels, "
+              "a list of objects (label, description, threshold) or an object of descriptions"},
+    OptionRow{
+        "preset", 0, kChoice, "none", "none|pii", "extract",
+        "a set of labels; pii: kinds of personal data, named as presidio names them (PERSON, EMAIL_ADDRESS, ...)"},
     of(parameter("zero-shot", "hypothesis_template"), "template", 0),
     of(parameter("choose", "form"), "form", 0),
     OptionRow{"max-text-bytes", 0, kSize, "1MiB", "1..1GiB", kEncodingVerbs, "maximum text length in bytes"},

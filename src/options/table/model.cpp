@@ -24,7 +24,7 @@ constexpr OptionRow kModelRows[] = {
               "classify nli ner fill score embed detect analyze eval tokenize forward bench",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
               "hub cache (default: the built-in model for the verb, where there is one)"},
-    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot qa choose rerank inspect check convert info",
+    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot extract qa choose rerank inspect check convert info",
               "model directory (config.json, weights, tokenizer), builtin:NAME, or ORG/NAME[@REVISION] in the local "
               "hub cache"},
     OptionRow{"model", 'm', kText, "", "DIR", "pretrain",

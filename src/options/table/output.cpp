@@ -57,6 +57,9 @@ constexpr OptionRow kOutputRows[] = {
               "keys or columns of the input row to copy to the output; all: everything except the texts, in json and "
               "jsonl; if it is given explicitly, in csv and tsv too, with the texts, as the first columns; NAMES: only "
               "these, as the first columns, in every format"},
+    OptionRow{"redact-map", 0, kText, "", "FILE", "extract",
+              "with --redact: write what each placeholder stands for to FILE, as JSON, from which --restore puts it "
+              "back"},
     OptionRow{"output-dtype", 0, kChoice, "fp32", "fp32|fp16|bf16", "embed",
               "number format of the .npy (fp32, fp16) or .safetensors file (-o)"},
     OptionRow{"page", 0, kText, "", "FILE", "analyze",
@@ -82,7 +85,8 @@ constexpr OptionRow kOutputRows[] = {
     OptionRow{"output-dir", 0, kText, "", "DIR", "eval",
               "also write DIR/all_results.json with the keys of the Hugging Face scripts (eval_accuracy, ...)"},
     OptionRow{"output", 'o', kText, "", "FILE",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize forward",
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize "
+              "forward",
               "write to FILE; its extension sets the format if --format is auto; an existing file is replaced only "
               "when the run is complete; - is standard output"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner",
@@ -93,14 +97,14 @@ constexpr OptionRow kOutputRows[] = {
         "output format; auto: a table on a terminal, tsv elsewhere; trec: lines of a TREC run (query, Q0, document, "
         "rank, score, deberta) with the ids of the input, else the numbers of rows and documents"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl",
-              "classify nli zero-shot qa choose fill score embed detect analyze eval tokenize inspect check "
+              "classify nli zero-shot extract qa choose fill score embed detect analyze eval tokenize inspect check "
               "convert info",
               "output format; auto: a table on a terminal, tsv elsewhere"},
     OptionRow{
         "format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl", "bench",
         "output format; auto: a table on a terminal, tsv elsewhere; jsonl: each figure as soon as it is measured"},
     OptionRow{"digits", 0, kInteger, "0", "0..17",
-              "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval",
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval",
               "significant digits of scores; 0: as many as are needed to read back the same value"},
     OptionRow{"no-header", 0, kFlag, "", "", kTableVerbs, "no header line in tsv and csv output"},
     OptionRow{"bom", 0, kFlag, "", "", kTableVerbs,

@@ -17,23 +17,24 @@ namespace deberta::option_rows {
 using enum OptionType;
 
 inline constexpr std::string_view kTextVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze tokenize";
 inline constexpr std::string_view kReadingVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze tokenize convert";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze tokenize convert";
 inline constexpr std::string_view kEncodingVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize convert";
+// Verbs that read with either tokenizer: a GLiNER model has one.
 inline constexpr std::string_view kTokenizerVerbs =
     "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize convert forward";
 inline constexpr std::string_view kModelVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward serve";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward serve";
 // Verbs that open weights.
 inline constexpr std::string_view kWeightVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval forward inspect check convert "
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward inspect check convert "
     "bench info "
     "serve";
 // Verbs that print rows or tables in the formats of answers.
 inline constexpr std::string_view kTableVerbs =
-    "classify nli zero-shot ner qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
     "bench";
 
 // The names in the table of implementations.
