@@ -67,8 +67,8 @@ struct ExtractionConfig {
   int64_t class_token_index = -1;  // id of the mark; -1: marks get the ids after the tokenizer's
   int64_t vocab_size = -1;         // -1: as many as the tokenizer has, marks included
   std::string ent_token = "<<ENT>>", sep_token = "<<SEP>>";
-  std::string model_name;  // the base model, whose files those that the folder lacks are taken from; may be empty
-  std::string raw;         // the JSON text of the file
+  std::string model_name = "microsoft/deberta-v3-small";  // the base model, whose files stand in for missing ones
+  std::string raw = {};                                   // the JSON text of the file
 
   bool has_spans() const { return span_mode != SpanMode::kTokenLevel; }
 };

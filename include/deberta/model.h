@@ -113,7 +113,7 @@ struct ForwardOptions {
   // each label: spans by their first word, then by their length. A word has three for each label: an entity begins
   // there, ends there, goes on there.
   std::vector<LabelledWords> entities;
-  bool wants_scores = false;       // per-term attention scores of every layer (reference path)
+  bool wants_scores = false;  // per-term attention scores of every layer (reference path)
   // The same of each pass of the mask decoder, with the states of all tokens as queries: wants logits, and of all rows.
   bool wants_decoder_scores = false;
 };

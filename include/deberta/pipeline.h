@@ -63,11 +63,11 @@ DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& 
 // A label of entities.
 struct EntityLabel {
   std::string name;                      // as answers have it
-  std::string text;                      // what the model reads: the name, or "NAME: DESCRIPTION"
+  std::string text;                      // what the model reads: the description, or the name
   std::optional<double> threshold = {};  // in place of those of ExtractOptions
 };
 
-// The label with this description, or without one.
+// A label that the model reads as this description, or, without one, as its name.
 DEBERTA_API EntityLabel entity_label(std::string name, std::string_view description = {});
 
 // One input of a task, valid UTF-8. The characters belong to the caller.
@@ -246,11 +246,12 @@ struct ExtractOptions {
   // kCut: a text ends with the last word that fits, whatever encode.truncate says; kWindow: windows share `stride`
   // tokens, and as many words as the longest span has less one, but at most three quarters of a window.
   EncodingRules rules = {.encode = {}, .long_text = LongText::kWindow};
-  std::vector<EntityLabel> labels;  // of those that read the same the first is taken
-  double threshold = 0.5;           // a span is an entity if its probability is above it
+  std::vector<EntityLabel> labels;              // of those that read the same the first is taken
+  double threshold = 0.5;                       // a span is an entity if its probability is above it
   std::vector<LabelThreshold> thresholds = {};  // of labels that have none of their own, in its place
-  bool is_nested = false;           // entities may lie within others
-  bool is_multi_label = false;      // a span may have several labels
+  bool is_nested = false;                       // entities may lie within others
+  bool is_multi_label = false;                  // a span may have several labels
+  bool joins_neighbours = false;  // of entities in their order: those of one label with at most a character between
 };
 
 // Entities by labels of the caller's own, with a GLiNER model. Each text is read behind its labels; of entities that

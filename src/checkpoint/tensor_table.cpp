@@ -261,8 +261,7 @@ std::vector<TensorSpec> list_tensors(const ModelConfig& config, const HeadFacts&
   std::vector<TensorSpec> specs;
   const auto add = [&](std::span<const TensorRow> rows, bool of_layers, int64_t layer) {
     for (const TensorRow& row : rows) {
-      if (row.is_of_layers() == of_layers && row.exists(config))
-        specs.push_back(make_spec(row, config, layer, labels));
+      if (row.is_of_layers() == of_layers && row.exists(config)) specs.push_back(make_spec(row, config, layer, labels));
     }
   };
   add(encoder_rows(), false, 0);

@@ -18,12 +18,13 @@
 #include "pipeline/entity_labels.h"
 #include "program/output.h"
 #include "program/text_verb.h"
+#include "rows/label_file.h"
 
 namespace deberta::cli {
 namespace {
 
-constexpr JsonLimits kMapLimits{.max_bytes = size_t{1} << 30, .max_depth = 2, .max_nodes = size_t{1} << 26,
-                                .max_members = size_t{1} << 26};
+constexpr JsonLimits kMapLimits{
+    .max_bytes = size_t{1} << 30, .max_depth = 2, .max_nodes = size_t{1} << 26, .max_members = size_t{1} << 26};
 
 // ---- labels
 
@@ -73,6 +74,7 @@ ExtractOptions extract_options(const ExtractVerb& options) {
   settings.labels = asked_labels(options);
   settings.is_nested = options.nested;
   settings.is_multi_label = options.multi_label;
+  settings.joins_neighbours = options.join;
   read_thresholds(options, settings);
   return settings;
 }

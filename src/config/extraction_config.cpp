@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::array<std::pair<std::string_view, SpanMode>, 3> kSpanModes = {
     {{"markerV0", SpanMode::kMarkerV0}, {"marker", SpanMode::kMarker}, {"token_level", SpanMode::kTokenLevel}}};
-constexpr std::array<std::pair<std::string_view, SubtokenPooling>, 4> kSubtokenPoolings = {{{"first", SubtokenPooling::kFirst},
-                                                                                    {"last", SubtokenPooling::kLast},
-                                                                                    {"mean", SubtokenPooling::kMean},
-                                                                                    {"max", SubtokenPooling::kMax}}};
+constexpr std::array<std::pair<std::string_view, SubtokenPooling>, 4> kSubtokenPoolings = {
+    {{"first", SubtokenPooling::kFirst},
+     {"last", SubtokenPooling::kLast},
+     {"mean", SubtokenPooling::kMean},
+     {"max", SubtokenPooling::kMax}}};
 
 // A whole number of the file, and the values that the library could run with.
 struct NumberKey {
@@ -123,7 +124,7 @@ void read_flag(ExtractionParse& parse, std::string_view key, bool& flag) {
 }
 
 // Halves of it are the two directions.
-void check_together(ExtractionParse& parse) {
+void check_directions(ExtractionParse& parse) {
   if (parse.config.num_rnn_layers == 0 || parse.config.hidden_size % 2 == 0) return;
   parse.problems.push_back({parse.where, fmt::format("hidden_size: expected an even number with num_rnn_layers {}, got "
                                                      "{}",
@@ -170,7 +171,7 @@ ExtractionFile parse_extraction_config(const Json& document, const std::string& 
   read_flag(parse, "embed_ent_token", parse.config.embed_ent_token);
   const Json* encoder = parse.find("encoder_config");
   if (encoder != nullptr && !encoder->is_object()) parse.refuse("encoder_config", "an object", *encoder);
-  check_together(parse);
+  check_directions(parse);
   if (!parse.problems.empty()) throw Error(ErrorCode::kConfig, std::move(parse.problems));
   parse.config.raw = document.dump(0, JsonForm::kPython);
   return {std::move(parse.config), encoder == nullptr ? std::nullopt : std::optional(*encoder)};

@@ -170,6 +170,7 @@ std::vector<EntityCandidate> span_candidates(std::span<const float> logits_SC, s
           candidates.push_back({to_word(first), to_word(last), to_word(label), probability});
       }
     }
+    check_candidates(candidates.size());
   }
   return candidates;
 }

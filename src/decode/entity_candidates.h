@@ -25,7 +25,7 @@ constexpr size_t kMostCandidates = size_t{1} << 22;
 void check_candidates(size_t count);
 
 // The spans whose probability is above the threshold of the label, in the order of their first word, last word, label.
-// `width`: words of the longest span.
+// `width`: words of the longest span. Throws as check_candidates().
 std::vector<EntityCandidate> span_candidates(std::span<const float> logits_SC, size_t words, size_t width,
                                              std::span<const double> thresholds_C);
 

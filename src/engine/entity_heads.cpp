@@ -45,8 +45,8 @@ TwoLayers load_layers(WeightLoader& loader, const std::string& prefix) {
 Linear load_whole(WeightLoader& loader, const std::string& name, std::span<const float> bias_N) {
   const TensorView& view = loader.tensor(name);
   const std::vector<float> w_NK = to_fp32(view);
-  return of_head(loader.packed(
-      {.w_NK = w_NK.data(), .outputs = as_size(view.shape[0]), .depth = as_size(view.shape[1])}, bias_N));
+  return of_head(
+      loader.packed({.w_NK = w_NK.data(), .outputs = as_size(view.shape[0]), .depth = as_size(view.shape[1])}, bias_N));
 }
 
 // One of `parts` equal parts of a layer's outputs.
@@ -76,8 +76,8 @@ Linear load_inputs(WeightLoader& loader, const std::string& prefix, size_t part,
 Linear load_turned(WeightLoader& loader, const std::string& name) {
   const TensorView& view = loader.tensor(name);
   const std::vector<float> w_KN = to_fp32(view);
-  return of_head(loader.packed(
-      {.outputs = as_size(view.shape[1]), .depth = as_size(view.shape[0]), .w_KN = w_KN.data()}, {}));
+  return of_head(
+      loader.packed({.outputs = as_size(view.shape[1]), .depth = as_size(view.shape[0]), .w_KN = w_KN.data()}, {}));
 }
 
 // y = x . v: a vector as a layer with one output.

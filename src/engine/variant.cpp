@@ -38,9 +38,9 @@ void check_extraction(const Variant& variant, const std::string& where) {
   const HeadFacts& head = *variant.head.facts;
   const std::optional<ExtractionConfig>& extraction = variant.config.extraction;
   if (!extraction && head.takes_labelled_words())
-    throw Error(ErrorCode::kConfig, where,
-                fmt::format("the tensors form the head {}: expected its {} beside them, got none", head.name,
-                            kExtractionFile));
+    throw Error(
+        ErrorCode::kConfig, where,
+        fmt::format("the tensors form the head {}: expected its {} beside them, got none", head.name, kExtractionFile));
   if (!extraction) return;
   const Head expected = extraction->has_spans() ? Head::kEntitySpans : Head::kEntityWords;
   if (head.head != expected)
@@ -48,7 +48,8 @@ void check_extraction(const Variant& variant, const std::string& where) {
                 fmt::format("{} has span_mode {}: expected the tensors of the head {}, got those of {}",
                             kExtractionFile, to_string(extraction->span_mode), to_string(expected), head.name));
   if (variant.config.layout == Layout::kV1)
-    throw Error(ErrorCode::kUnsupported, where, "a head of entities on DeBERTa of version 1: not computed by this version");
+    throw Error(ErrorCode::kUnsupported, where,
+                "a head of entities on DeBERTa of version 1: not computed by this version");
 }
 
 // Why the decoder does not belong to this model; empty: it does.

@@ -68,18 +68,18 @@ struct TwoLayers {
 
 // The tensors of the heads of entities (entity_heads.h). Which are set depends on the head and the span mode.
 struct EntityWeights {
-  Linear projection;  // [U, D]; without panels: words and labels have the encoder's states
+  Linear projection;                            // [U, D]; without panels: words and labels have the encoder's states
   std::vector<std::array<LstmWeights, 2>> rnn;  // by layer: forward, backward
   // Spans.
-  TwoLayers label;             // [4 U, U], [U, 4 U]
-  TwoLayers start, end;        // [I, U], [U, I]
+  TwoLayers label;               // [4 U, U], [U, 4 U]
+  TwoLayers start, end;          // [I, U], [U, I]
   Linear first_half, last_half;  // [4 U, U]: the inner layer of a span, by the half that it reads; markerV0
-  Linear folded;               // [4 U, U], marker [2 U, U]: a label through the last layer of a span, transposed
-  Linear folded_bias;          // [1, U]: through that layer's bias
+  Linear folded;                 // [4 U, U], marker [2 U, U]: a label through the last layer of a span, transposed
+  Linear folded_bias;            // [1, U]: through that layer's bias
   // Words.
   Linear token_alone, token_product, label_alone, label_product;  // [U, U]
-  Linear inner_token, inner_label, inner_product;                 // [4 U, U]: the inner layer, by the part that it reads
-  const float* out_3F = nullptr;                                  // [3, 4 U]
+  Linear inner_token, inner_label, inner_product;  // [4 U, U]: the inner layer, by the part that it reads
+  const float* out_3F = nullptr;                   // [3, 4 U]
   const float* out_bias_3 = nullptr;
 };
 

@@ -23,7 +23,7 @@ struct Staged {
 // Of heads of entities (entity_heads.h), over all sequences of the pass: W words, C labels. A buffer that the head does
 // not use has no room.
 struct EntityBuffers {
-  Staged<int32_t> rows_N;          // rows of the hidden states: of labels, then of the pieces that words are made of
+  Staged<int32_t> rows_N;           // rows of the hidden states: of labels, then of the pieces that words are made of
   int32_t* piece_starts = nullptr;  // [W + 1], behind the labels; on the host
   float* states_NU = nullptr;       // of those rows, projected
   float* words_WU = nullptr;

@@ -130,7 +130,7 @@ constexpr std::array kEntityStates = {
     rnn_layer("rnn.lstm.bias_ih_l{n}_reverse", "2*U"),
     rnn_layer("rnn.lstm.bias_hh_l{n}_reverse", "2*U"),
 };
-constexpr std::array kEntitySpanTensors = join(kEntityStates, std::array{
+constexpr std::array kSpanScoreTensors = {
     of_entities("prompt_rep_layer.0.weight", "4*U,U"),
     of_entities("prompt_rep_layer.0.bias", "4*U"),
     of_entities("prompt_rep_layer.3.weight", "U,4*U"),
@@ -149,17 +149,15 @@ constexpr std::array kEntitySpanTensors = join(kEntityStates, std::array{
     of_marker(has_marker_v0, "span_rep_layer.span_rep_layer.out_project.3.bias", "U"),
     of_marker(has_marker, "span_rep_layer.span_rep_layer.out_project.weight", "U,2*U"),
     of_marker(has_marker, "span_rep_layer.span_rep_layer.out_project.bias", "U"),
-});
-constexpr std::array kEntityWordTensors = join(kEntityStates, std::array{
-    of_entities("scorer.proj_token.weight", "2*U,U"),
-    of_entities("scorer.proj_token.bias", "2*U"),
-    of_entities("scorer.proj_label.weight", "2*U,U"),
-    of_entities("scorer.proj_label.bias", "2*U"),
-    of_entities("scorer.out_mlp.0.weight", "4*U,3*U"),
-    of_entities("scorer.out_mlp.0.bias", "4*U"),
-    of_entities("scorer.out_mlp.3.weight", "3,4*U"),
-    of_entities("scorer.out_mlp.3.bias", "3"),
-});
+};
+constexpr std::array kWordScoreTensors = {
+    of_entities("scorer.proj_token.weight", "2*U,U"),  of_entities("scorer.proj_token.bias", "2*U"),
+    of_entities("scorer.proj_label.weight", "2*U,U"),  of_entities("scorer.proj_label.bias", "2*U"),
+    of_entities("scorer.out_mlp.0.weight", "4*U,3*U"), of_entities("scorer.out_mlp.0.bias", "4*U"),
+    of_entities("scorer.out_mlp.3.weight", "3,4*U"),   of_entities("scorer.out_mlp.3.bias", "3"),
+};
+constexpr std::array kEntitySpanTensors = join(kEntityStates, kSpanScoreTensors);
+constexpr std::array kEntityWordTensors = join(kEntityStates, kWordScoreTensors);
 
 // ---- uses
 

@@ -84,9 +84,8 @@ void score_word(const WordScoreParams& p, size_t w, size_t c) {
 
 void span_scores(const KernelSet& kernels, const SpanScoreParams& params) {
   const OperationScope scope = scope_of(kernels, params);
-  parallel_for(params.parallel, params.words, [&](size_t a, size_t worker) {
-    score_spans_of(params, a, params.inner_F + worker * params.columns);
-  });
+  parallel_for(params.parallel, params.words,
+               [&](size_t a, size_t worker) { score_spans_of(params, a, params.inner_F + worker * params.columns); });
 }
 
 void marker_scores(const KernelSet& kernels, const SpanScoreParams& params) {
@@ -107,8 +106,7 @@ void multiply_rows(const KernelSet& kernels, const RowProductParams& p) {
 
 void word_scores(const KernelSet& kernels, const WordScoreParams& p) {
   const OperationScope scope(kernels, {p.pair_WCF, p.word_WF, p.label_CF, p.out_3F, p.constant_3, p.y_WC3});
-  for_each_row(p.parallel, p.words * p.labels, p.columns,
-               [&](size_t n) { score_word(p, n / p.labels, n % p.labels); });
+  for_each_row(p.parallel, p.words * p.labels, p.columns, [&](size_t n) { score_word(p, n / p.labels, n % p.labels); });
 }
 
 }  // namespace deberta

@@ -145,6 +145,7 @@ struct ExtractVerb : TextVerb {
   std::string preset = option("preset");
   std::vector<std::string> threshold = option("threshold");
   bool nested = option("nested");
+  bool join = option("join");
   bool multi_label = option("multi-label");
   OffsetUnit offsets = option("offsets");
   bool redact = option("redact");
@@ -651,9 +652,9 @@ struct ServeVerb : AnyVerb {
   std::string log_file = option("log-file");
 };
 
-using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, ExtractVerb, QaVerb, ChooseVerb, RerankVerb, EmbedVerb,
-                         FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb, InspectVerb,
-                         CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb, FinetuneVerb, AblateVerb,
-                         ReplayVerb, ReportVerb, ChartVerb, CompletionVerb, HelpVerb>;
+using Verbs = std::tuple<ClassifyVerb, NliVerb, ZeroShotVerb, NerVerb, ExtractVerb, QaVerb, ChooseVerb, RerankVerb,
+                         EmbedVerb, FillVerb, ScoreVerb, DetectVerb, AnalyzeVerb, TokenizeVerb, ForwardVerb, EvalVerb,
+                         InspectVerb, CheckVerb, ConvertVerb, BenchVerb, ServeVerb, InfoVerb, PretrainVerb,
+                         FinetuneVerb, AblateVerb, ReplayVerb, ReportVerb, ChartVerb, CompletionVerb, HelpVerb>;
 
 }  // namespace deberta

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "data/lines.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -30,7 +29,7 @@ std::vector<EntityLabel> split_labels(std::string_view text) {
 }
 
 // A member of an object, as a text; empty: none.
-std::string text_member(const Json& object, const char* key, const std::string& where) {
+std::string text_of_key(const Json& object, const char* key, const std::string& where) {
   const Json* value = object.find(key);
   if (value == nullptr || value->is_null()) return {};
   if (!value->is_string()) refuse_label(where, fmt::format("a text as {}", key), *value);
@@ -39,7 +38,7 @@ std::string text_member(const Json& object, const char* key, const std::string& 
 
 EntityLabel label_of_object(const Json& object, const std::string& where) {
   if (object.find("label") == nullptr) refuse_label(where, "objects with the key \"label\"", object);
-  EntityLabel label = entity_label(text_member(object, "label", where), text_member(object, "description", where));
+  EntityLabel label = entity_label(text_of_key(object, "label", where), text_of_key(object, "description", where));
   const Json* threshold = object.find("threshold");
   if (threshold == nullptr || threshold->is_null()) return label;
   if (!threshold->is_number()) refuse_label(where, "a number from 0 to 1 as threshold", *threshold);
@@ -53,12 +52,6 @@ EntityLabel label_of_item(const Json& item, const std::string& where) {
   if (item.is_string()) return entity_label(item.as_string());
   if (!item.is_object()) refuse_label(where, "texts or objects", item);
   return label_of_object(item, where);
-}
-
-EntityLabel label_of_line(std::string_view line) {
-  const size_t tab = line.find('\t');
-  if (tab == line.npos) return entity_label(std::string(strip(line)));
-  return entity_label(std::string(strip(line.substr(0, tab))), strip(line.substr(tab + 1)));
 }
 
 // What presidio calls the kinds of personal data, with the labels that models of GLiNER were trained on.
@@ -89,7 +82,7 @@ constexpr std::array kPresets = {LabelPreset{"pii", kPersonalData}};
 }  // namespace
 
 EntityLabel entity_label(std::string name, std::string_view description) {
-  std::string text = description.empty() ? name : fmt::format("{}: {}", name, description);
+  std::string text(description.empty() ? std::string_view(name) : description);
   return {std::move(name), std::move(text)};
 }
 
@@ -104,17 +97,6 @@ std::vector<EntityLabel> read_entity_labels(const Json& value, const std::string
   for (const auto& [name, description] : value.as_object()) {
     if (!description.is_string() && !description.is_null()) refuse_label(where, "a text as description", description);
     labels.push_back(entity_label(name, description.is_null() ? std::string_view() : description.as_string()));
-  }
-  return labels;
-}
-
-std::vector<EntityLabel> load_entity_labels(const std::string& path) {
-  if (path.ends_with(".json")) return read_entity_labels(load_json(path), path);
-  std::vector<EntityLabel> labels;
-  LineReader lines{ByteSource(path)};
-  for (TextLine line; read_text_line(lines, line);) {
-    if (line.error) throw *line.error;
-    if (!strip(line.text).empty()) labels.push_back(label_of_line(line.text));
   }
   return labels;
 }

@@ -1,4 +1,4 @@
-// Labels of entities as users write them: in JSON, in a file, or by the name of a set of labels.
+// Labels of entities as users write them: in JSON, or by the name of a set of labels.
 #pragma once
 #include <span>
 #include <string>
@@ -13,10 +13,6 @@ namespace deberta {
 // "a,b"; a list of texts, or of objects {label, description, threshold} of which the label alone must be there; an
 // object from label to description, or null. Throws kInput.
 std::vector<EntityLabel> read_entity_labels(const Json& value, const std::string& where);
-
-// A file with such a document, if its name ends with .json; else a label in each line, perhaps with a description after
-// a tab, blank lines left out. Throws kInput, and what reading throws.
-std::vector<EntityLabel> load_entity_labels(const std::string& path);
 
 // A set of labels by its name.
 struct LabelPreset {

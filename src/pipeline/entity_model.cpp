@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,10 +20,9 @@ namespace {
 
 constexpr std::string_view kOtherMark = "[FLERT]";  // the library adds it before its marks, and uses it nowhere
 
+// As the library decides it.
 bool has_tokenizer(const std::string& folder) {
-  constexpr std::array<const char*, 4> kNames = {"tokenizer_config.json", "tokenizer.json", "spm.model",
-                                                 "spiece.model"};
-  return std::ranges::any_of(kNames, [&](const char* name) { return is_regular_file(folder + "/" + name); });
+  return is_regular_file(folder + "/tokenizer_config.json");
 }
 
 // The folder of the base model, for `what`, which the model's folder lacks.
@@ -38,8 +35,8 @@ std::string base_folder(const std::string& folder, const ExtractionConfig& extra
     return transformer_folder(find_model(extraction.model_name, find_places(current_environment())));
   } catch (const Error& error) {
     throw Error(ErrorCode::kFileNotFound, where,
-                fmt::format("expected {} in the folder, or those of the base model {}: {}", what,
-                            extraction.model_name, error.what()));
+                fmt::format("expected {} in the folder, or those of the base model {}: {}", what, extraction.model_name,
+                            error.what()));
   }
 }
 
@@ -84,13 +81,19 @@ Vocabulary add_marks(const ExtractionConfig& extraction, const Tokenizer& tokeni
 }
 
 Vocabulary stated_marks(const ExtractionConfig& extraction, const Tokenizer& tokenizer, const std::string& folder) {
-  const auto label = static_cast<int32_t>(extraction.class_token_index);
-  const std::optional<int32_t> known = tokenizer.id_of(extraction.ent_token);
-  if (known && *known != label)
-    throw Error(ErrorCode::kConfig, fmt::format("{}/{}", folder, kExtractionFile),
-                fmt::format("class_token_index: expected {}, the id of {} in the tokenizer, got {}", *known,
-                            quote_json(extraction.ent_token), label));
-  return {{label, tokenizer.id_of(extraction.sep_token).value_or(label + 1)}, extraction.vocab_size};
+  const std::string where = fmt::format("{}/{}", folder, kExtractionFile);
+  const auto id_of = [&](const std::string& mark) {
+    const std::optional<int32_t> id = tokenizer.id_of(mark);
+    if (id) return *id;
+    throw Error(ErrorCode::kConfig, where,
+                fmt::format("class_token_index: expected -1, or {} in the tokenizer, got {}", quote_json(mark),
+                            extraction.class_token_index));
+  };
+  const EntityMarks marks{id_of(extraction.ent_token), id_of(extraction.sep_token)};
+  if (marks.label == extraction.class_token_index) return {marks, extraction.vocab_size};
+  throw Error(ErrorCode::kConfig, where,
+              fmt::format("class_token_index: expected {}, the id of {} in the tokenizer, got {}", marks.label,
+                          quote_json(extraction.ent_token), extraction.class_token_index));
 }
 
 // The word table of the encoder; that of a base model is smaller, or larger, than with the marks.

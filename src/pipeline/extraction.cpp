@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "decode/entity_candidates.h"
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
+#include "decode/entity_candidates.h"
 #include "heads/head_facts.h"
 #include "kernels/entity_scores.h"
 #include "pipeline/encodings.h"
@@ -58,6 +58,21 @@ void check_scores(size_t scores, size_t labels) {
                 .argument = "max_tokens",
                 .limit = kMostScores,
                 .remedies = {{"give fewer labels"}, {"lower {}", "max_tokens"}}}});
+}
+
+// Adds the entity, or makes the one before it longer; its score stays.
+void join_entity(std::vector<Entity>& entities, Entity entity) {
+  const bool is_neighbour =
+      !entities.empty() && entities.back().label == entity.label &&
+      (entity.chars.begin == entities.back().chars.end || entity.chars.begin == entities.back().chars.end + 1);
+  if (!is_neighbour) {
+    entities.push_back(std::move(entity));
+    return;
+  }
+  Entity& before = entities.back();
+  before.last_token = entity.last_token;
+  before.chars.end = entity.chars.end;
+  before.bytes.end = entity.bytes.end;
 }
 
 class Extraction {
@@ -119,16 +134,15 @@ class Extraction {
   }
 
   void check_length(const TextWords& words, const std::vector<Window>& windows, const WindowRoom& room) const {
-    if (words.pieces.size() > room.pieces)
-      refuse_length(room.pieces, words.pieces.size(), "tokens", "max_tokens");
+    if (words.pieces.size() > room.pieces) refuse_length(room.pieces, words.pieces.size(), "tokens", "max_tokens");
     if (windows.size() > 1) refuse_length(room.words, words.words.size(), "words", "");
   }
 
   void add_window(ExtractedText& text, const TextWords& words, const Window& window, const WindowRoom& room) {
     LabelledWindow made = make_labelled_window(*text.prompt, words, window, room, pipeline_.tokenizer.special());
     const size_t labels = text.prompt->rows_C.size();
-    const size_t cells = config_.has_spans() ? count_spans(window.size(), static_cast<size_t>(config_.max_width))
-                                             : window.size();
+    const size_t cells =
+        config_.has_spans() ? count_spans(window.size(), static_cast<size_t>(config_.max_width)) : window.size();
     made.request.rows = cells * labels;
     const size_t scores = made.request.rows * (config_.has_spans() ? 1 : kWordScores);
     check_scores(scores, labels);
@@ -154,8 +168,8 @@ class Extraction {
       candidates.insert(candidates.end(), windows_[n].candidates.begin(), windows_[n].candidates.end());
     }
     if (text.windows > 1)
-      candidates = merge_candidates(std::move(candidates), config_.has_spans() ? CandidateOrder::kLastThenLabel
-                                                                               : CandidateOrder::kLabelThenLast);
+      candidates = merge_candidates(
+          std::move(candidates), config_.has_spans() ? CandidateOrder::kLastThenLabel : CandidateOrder::kLabelThenLast);
     return candidates;
   }
 
@@ -164,12 +178,17 @@ class Extraction {
     for (const EntityCandidate& chosen :
          choose_entities(candidates_of(text), {options_.is_nested, options_.is_multi_label})) {
       const WordSpan &first = text.words[chosen.first], &last = text.words[chosen.last];
-      entities.push_back({.label = text.prompt->names[chosen.label],
-                          .score = chosen.score,
-                          .first_token = chosen.first,
-                          .last_token = chosen.last,
-                          .chars = {first.chars.begin, last.chars.end},
-                          .bytes = {first.bytes.begin, last.bytes.end}});
+      Entity entity{.label = text.prompt->names[chosen.label],
+                    .score = chosen.score,
+                    .first_token = chosen.first,
+                    .last_token = chosen.last,
+                    .chars = {first.chars.begin, last.chars.end},
+                    .bytes = {first.bytes.begin, last.bytes.end}};
+      if (options_.joins_neighbours) {
+        join_entity(entities, std::move(entity));
+      } else {
+        entities.push_back(std::move(entity));
+      }
     }
     return entities;
   }

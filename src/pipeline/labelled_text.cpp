@@ -30,13 +30,13 @@ double threshold_of(const EntityLabel& label, const ExtractOptions& options) {
 void check_prompt(const LabelPrompt& prompt, const EncodeOptions& options) {
   if (prompt.ids.size() + kLeastRoom <= options.max_tokens) return;
   const size_t most = options.max_tokens - std::min(options.max_tokens, kLeastRoom);
-  throw Error(ErrorCode::kTextTooLong,
-              {{.where = "labels",
-                .message = fmt::format("expected at most {} tokens of labels before a text, got {}", most,
-                                       prompt.ids.size()),
-                .argument = "max_tokens",
-                .limit = most,
-                .remedies = {{"give fewer labels"}, {"raise {}", "max_tokens"}}}});
+  throw Error(
+      ErrorCode::kTextTooLong,
+      {{.where = "labels",
+        .message = fmt::format("expected at most {} tokens of labels before a text, got {}", most, prompt.ids.size()),
+        .argument = "max_tokens",
+        .limit = most,
+        .remedies = {{"give fewer labels"}, {"raise {}", "max_tokens"}}}});
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
   std::ranges::sort(texts);
   std::vector<bool> is_there(texts.size());
   for (const EntityLabel& label : labels) {
-    const auto place = static_cast<size_t>(std::ranges::lower_bound(texts, std::string_view(label.text)) -
-                                           texts.begin());
+    const auto place =
+        static_cast<size_t>(std::ranges::lower_bound(texts, std::string_view(label.text)) - texts.begin());
     if (is_there[place]) continue;
     is_there[place] = true;
     prompt.rows_C.push_back(static_cast<int32_t>(prompt.ids.size()) + to_label);

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/windows.h"
 #include "deberta/pipeline.h"
+#include "decode/windows.h"
 #include "pipeline/plan.h"
 #include "text/words.h"
 
@@ -17,8 +17,8 @@ namespace deberta {
 
 // Labels before a text, and what becomes of their scores. A label that another one reads the same as is left out.
 struct LabelPrompt {
-  std::vector<int32_t> ids;       // from [CLS] to <<SEP>>
-  std::vector<int32_t> rows_C;    // where the state of each label is
+  std::vector<int32_t> ids;     // from [CLS] to <<SEP>>
+  std::vector<int32_t> rows_C;  // where the state of each label is
   std::vector<std::string> names;
   std::vector<double> thresholds_C;
 };

@@ -45,8 +45,8 @@ inline constexpr Parameter kParameters[] = {
      "what to do with a longer input: read it in overlapping windows, cut its end (right), cut its beginning (left), "
      "or report the row as bad"},
     {"truncate", "extract", kWord, "window", "window|right|error",
-     "what to do with a longer input: read it in overlapping windows of words, cut its end (right), or report the row as "
-     "bad"},
+     "what to do with a longer input: read it in overlapping windows of words, cut its end (right), or report the row "
+     "as bad"},
     {"stride", "classify ner extract", kInteger, "128", "0..1048575", "tokens that consecutive windows share"},
     {"stride", "qa", kInteger, "128", "0..1048575",
      "tokens of the context that consecutive windows share (at most half a window)"},
@@ -85,6 +85,7 @@ inline constexpr Parameter kParameters[] = {
      "probability that a span must exceed to be an entity; LABEL=NUMBER is that of one label"},
     {"nested", "extract", kFlag, "", "", "also find entities within others"},
     {"multi_label", "extract", kFlag, "", "", "a span may have several labels"},
+    {"join", "extract", kFlag, "", "", "make one entity of neighbours with the same label, as NuNER Zero wants it"},
     // Questions and choices.
     {"top_k", "qa", kInteger, "1", "1..1000", "number of answers per question"},
     {"max_answer_tokens", "qa", kInteger, "15", "1..100000", "maximum answer length in tokens"},

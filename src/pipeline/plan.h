@@ -49,10 +49,10 @@ struct SequencePlan {
   // What is requested for each sequence, while the plan lives. None of them: the head's logits of the sequence.
   std::function<std::span<const size_t>(size_t sequence)> rows;  // language models: logits of these tokens
   std::function<std::span<const std::vector<int32_t>>(size_t sequence)>
-      groups;                      // a row of logits for the tokens of each
+      groups;                                                     // a row of logits for the tokens of each
   std::function<const EntityRequest&(size_t sequence)> entities;  // the logits of the labels for the words
-  std::optional<int32_t> layer;    // hidden states of this layer
-  size_t most_in_pack = SIZE_MAX;  // sequences that run_plan() packs together
+  std::optional<int32_t> layer;                                   // hidden states of this layer
+  size_t most_in_pack = SIZE_MAX;                                 // sequences that run_plan() packs together
   // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], those of
   // entities (ForwardResult::logits), or [L, D] of a layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
   // again.

@@ -17,10 +17,10 @@ struct Row {
   std::string where;  // "argument 1", "in.tsv:12"
   std::string text;   // valid UTF-8
   std::optional<std::string> pair;
-  std::vector<std::string> items;      // documents of a query, choices, words of a CoNLL sentence
-  std::vector<Offset> entities;        // places in the text that may be the answer, in bytes
+  std::vector<std::string> items;                       // documents of a query, choices, words of a CoNLL sentence
+  std::vector<Offset> entities;                         // places in the text that may be the answer, in bytes
   std::optional<std::vector<EntityLabel>> labels = {};  // of entities to find, where the row has its own
-  JsonObject kept;                     // other columns or keys (KeptFields)
+  JsonObject kept;                                      // other columns or keys (KeptFields)
   std::vector<JsonObject> items_kept;  // those of each item, where items are objects or rows; else empty
   // All columns of the row's table, where they are kept (KeptFields::has_texts), also of a row with an error.
   std::shared_ptr<const std::vector<std::string>> columns;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "cli/model_conversion.h"
 #include "config/aggregation.h"
@@ -32,6 +33,7 @@ void expect_same_encoding(const EncodingRules& library) {
 TEST(Defaults, OfEncodingAreTheLibrarys) {
   expect_same_encoding<ClassifyVerb>(SequenceOptions{}.rules);
   expect_same_encoding<NerVerb>(TokenOptions{}.rules);
+  expect_same_encoding<ExtractVerb>(ExtractOptions{}.rules);
   expect_same_encoding<QaVerb>(QuestionOptions{}.rules);
   expect_same_encoding<FillVerb>(EncodingRules{});
   expect_same_encoding<EvalVerb>(EncodingRules{});
@@ -65,6 +67,11 @@ TEST(Defaults, OfTasksAreTheLibrarys) {
   EXPECT_EQ(defaults<ZeroShotVerb>().hypothesis_template, ZeroShotOptions{}.hypothesis_template);
   EXPECT_EQ(aggregation_named(defaults<NerVerb>().aggregate), EntityRules{}.aggregation);
   EXPECT_EQ(defaults<NerVerb>().ignore_labels, EntityRules{}.ignored);
+  EXPECT_EQ(defaults<ExtractVerb>().threshold, (std::vector<std::string>{"0.5"}));
+  EXPECT_EQ(ExtractOptions{}.threshold, 0.5);
+  EXPECT_EQ(defaults<ExtractVerb>().nested, ExtractOptions{}.is_nested);
+  EXPECT_EQ(defaults<ExtractVerb>().multi_label, ExtractOptions{}.is_multi_label);
+  EXPECT_EQ(defaults<ExtractVerb>().join, ExtractOptions{}.joins_neighbours);
   EXPECT_EQ(defaults<ChooseVerb>().form, ChoiceOptions{}.form);
   EXPECT_EQ(defaults<ConvertVerb>().shard_size, ConversionJob{}.shard_bytes);
 }

@@ -10,7 +10,7 @@ import subprocess
 import numpy
 
 from conftest import BINARY, HANG_SECONDS
-from models import make_model, write_safetensors
+from models import make_extractor, make_model, write_safetensors
 
 NLI = ("entailment", "neutral", "contradiction")
 TEXT, OTHER = "a fine film with 2 good parts", "nobody saw it ."
@@ -41,6 +41,7 @@ def with_files(folder):
     """Models by head, and files of rows."""
     made = {head: make_model(folder / head, head) for head in ("sequence", "token", "span", "lm", "rtd")}
     made["nli"] = make_model(folder / "nli", "sequence", labels=NLI)
+    made["extractor"] = make_extractor(folder / "extractor")
     made["number"] = make_model(folder / "number", "sequence", labels=("score",))
     write_safetensors(folder / "ids.safetensors", {"input_ids": numpy.array([[1, 20, 30, 40, 2]], numpy.int32)})
     (folder / "rows.tsv").write_text("id\ttext\n" + "".join(f"{i}\ttext number {i}\n" for i in range(5)))
@@ -80,6 +81,7 @@ def jobs(folder):
         verb("nli", "nli", TEXT, OTHER),
         verb("zero-shot", "nli", "--labels", "sports,art", TEXT),
         verb("ner", "token", TEXT),
+        verb("extract", "extractor", "--labels", "person,place", "--threshold", "0.1", TEXT),
         verb("qa", "span", "who saw it ?", TEXT),
         verb("choose", "number", TEXT, "why ?", "one", "two"),
         verb("rerank", "number", "a question", TEXT, OTHER),
@@ -105,6 +107,7 @@ def jobs(folder):
         ("classify", "sequence", "-i", folder / "rows.tsv", "-o"),
         ("classify", "sequence", "-i", folder / "rows.jsonl", "-f", "jsonl", "-o"),
         ("analyze", "sequence", TEXT, "--out"),
+        ("extract", "extractor", "--labels", "x", "--redact", TEXT, "--redact-map"),
         ("eval", "nli", "--task", "mnli", folder / "dev.csv", "--write-predictions"),
         ("convert", "sequence", "--to"),
         ("convert", "sequence", "--dtype", "int8", "--calibration-data", folder / "rows.tsv", "--to"),

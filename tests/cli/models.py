@@ -42,11 +42,11 @@ def read_safetensors(path):
     }
 
 
-def encoder_tensors(random, hidden, layers, inner, buckets):
+def encoder_tensors(random, hidden, layers, inner, buckets, rows=TOKENS):
     def normal(*shape, scale=0.3, shift=0.0):
         return (random.standard_normal(shape) * scale + shift).astype(numpy.float32)
 
-    tensors = {"embeddings.word_embeddings.weight": normal(TOKENS, hidden, scale=1.0)}
+    tensors = {"embeddings.word_embeddings.weight": normal(rows, hidden, scale=1.0)}
 
     def norm(name):
         tensors[name + ".weight"] = normal(hidden, shift=1.0)
@@ -69,6 +69,26 @@ def encoder_tensors(random, hidden, layers, inner, buckets):
         linear(layer + "output.dense", hidden, inner)
         norm(layer + "output.LayerNorm")
     return tensors, linear, norm
+
+
+def encoder_config(hidden, layers, inner, buckets, rows):
+    return {
+        "model_type": "deberta-v2",
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 2,
+        "intermediate_size": inner,
+        "vocab_size": rows,
+        "max_position_embeddings": 512,
+        "relative_attention": True,
+        "position_buckets": buckets,
+        "pos_att_type": "p2c|c2p",
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "pad_token_id": 0,
+    }
 
 
 def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"), **settings):
@@ -97,22 +117,7 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
         norm("lm_predictions.lm_head.LayerNorm")
         tensors["lm_predictions.lm_head.bias"] = random.standard_normal(TOKENS).astype(numpy.float32)
     write_safetensors(folder / "model.safetensors", whole | tensors)
-    config = {
-        "model_type": "deberta-v2",
-        "hidden_size": hidden,
-        "num_hidden_layers": layers,
-        "num_attention_heads": 2,
-        "intermediate_size": inner,
-        "vocab_size": TOKENS,
-        "max_position_embeddings": 512,
-        "relative_attention": True,
-        "position_buckets": buckets,
-        "pos_att_type": "p2c|c2p",
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-        "pad_token_id": 0,
+    config = encoder_config(hidden, layers, inner, buckets, TOKENS) | {
         "architectures": [
             "DebertaV2For"
             + {
@@ -128,5 +133,42 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
     if head in ("sequence", "token"):
         config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     (folder / "config.json").write_text(json.dumps(config | settings))
+    shutil.copy(SPM, folder / "spm.model")
+    return folder
+
+
+def make_extractor(folder, seed=1, **settings):
+    """A GLiNER model of the mode markerV0 with an LSTM and a projection. Returns the folder."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    hidden, layers, inner, buckets, columns = 16, 2, 24, 32, 12
+    rows = 925 + 1 + 3  # pieces, [MASK], the marks
+    random = numpy.random.default_rng(seed)
+    tensors, linear, _ = encoder_tensors(random, hidden, layers, inner, buckets, rows)
+    whole = {"token_rep_layer.bert_layer.model." + name: array for name, array in tensors.items()}
+    tensors.clear()
+    linear("token_rep_layer.projection", columns, hidden)
+    for direction in ("", "_reverse"):
+        for part, inputs in (("ih", columns), ("hh", columns // 2)):
+            linear("lstm", 2 * columns, inputs)
+            for kind in ("weight", "bias"):
+                tensors[f"rnn.lstm.{kind}_{part}_l0{direction}"] = tensors.pop("lstm." + kind)
+    for name, inputs in (
+        ("prompt_rep_layer", columns),
+        ("span_rep_layer.span_rep_layer.project_start", columns),
+        ("span_rep_layer.span_rep_layer.project_end", columns),
+        ("span_rep_layer.span_rep_layer.out_project", 2 * columns),
+    ):
+        linear(name + ".0", 4 * columns, inputs)
+        linear(name + ".3", columns, 4 * columns)
+    write_safetensors(folder / "model.safetensors", whole | tensors)
+    config = {
+        "span_mode": "markerV0",
+        "hidden_size": columns,
+        "max_width": 3,
+        "encoder_config": encoder_config(hidden, layers, inner, buckets, rows),
+    }
+    (folder / "gliner_config.json").write_text(json.dumps(config | settings))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "DebertaV2Tokenizer"}')
     shutil.copy(SPM, folder / "spm.model")
     return folder

@@ -58,7 +58,7 @@ def test_bad_rows_keep_their_place_in_csv(deberta, sequence_model):
 
 
 def test_every_verb_that_has_tsv_has_csv(deberta):
-    for verb in ("classify", "ner", "eval", "tokenize", "inspect", "check", "convert", "bench", "info"):
+    for verb in ("classify", "ner", "extract", "eval", "tokenize", "inspect", "check", "convert", "bench", "info"):
         assert "|csv|" in deberta(verb, "--help").stdout.split("-f, --format")[1].split("[")[1], verb
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from models import ROOT, make_model
+from models import ROOT, make_extractor, make_model
 
 PAGE = (ROOT / "docs/formats.md").read_text()
 ROWS = {
@@ -16,6 +16,7 @@ WORDS = {
     "nli": ("nli", ["a", "b"]),
     "zero-shot": ("nli", ["--labels", "x,y", "--multi-label", "a text"]),
     "ner": ("token", ["a text"]),
+    "extract": ("extractor", ["--labels", "x", "--threshold", "0", "a text"]),
     "qa": ("span", ["who ?", "a text here"]),
     "choose": ("score", ["a", "b", "c", "d"]),
     "rerank": ("score", ["a", "b", "c"]),
@@ -39,6 +40,7 @@ def models(tmp_path_factory):
     return made | {
         "nli": make_model(folder / "nli", "sequence", labels=("contradiction", "neutral", "entailment")),
         "score": make_model(folder / "score", "sequence", labels=("score",)),
+        "extractor": make_extractor(folder / "extractor"),
     }
 
 

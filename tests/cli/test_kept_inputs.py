@@ -88,6 +88,7 @@ def test_every_verb_with_a_file_of_its_own_is_in_the_table():
         "nli",
         "zero-shot",
         "ner",
+        "extract",
         "qa",
         "choose",
         "rerank",
@@ -102,6 +103,7 @@ def test_every_verb_with_a_file_of_its_own_is_in_the_table():
     }
     assert "page" in verbs["analyze"][1]
     assert "write-predictions" in verbs["eval"][1]
+    assert "redact-map" in verbs["extract"][1] and "restore" in verbs["extract"][2]
     assert "labels-file" in verbs["zero-shot"][2]
     assert verbs["eval"][3]
     assert sum(len(outputs) * len(inputs) for _, outputs, inputs, _ in TABLE) > 30

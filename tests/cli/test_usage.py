@@ -15,6 +15,7 @@ VERBS = [
     "eval",
     "nli",
     "ner",
+    "extract",
     "embed",
     "detect",
     "fill",

@@ -8,7 +8,7 @@ import pathlib
 import numpy
 import pytest
 
-from models import make_model, write_safetensors
+from models import make_extractor, make_model, write_safetensors
 
 USAGES = [
     # ---- the words themselves
@@ -104,6 +104,20 @@ USAGES = [
         1,
         "ner: expected a token classification head, got sequence; verbs for this model: classify, embed",
     ),
+    (
+        "extract -m SEQ --labels a x",
+        1,
+        "extract: expected a GLiNER head, got sequence; verbs for this model: classify, embed",
+    ),
+    ("ner -m GLINER x", 1, "expected a token classification head, got entity-spans; verbs for this model: extract, embed"),
+    ("extract -m GLINER x", 1, "labels: expected labels of entities, got none"),
+    ("extract -m GLINER --labels a --labels-file none x", 1, "none: cannot open: No such file or directory"),
+    ("extract -m GLINER --labels a --preset all x", 2, "--preset: expected none, pii"),
+    ("extract -m GLINER --labels a --threshold 2 x", 2, '--threshold: expected a number in 0..1, or LABEL=NUMBER, got "2"'),
+    ("extract -m GLINER --labels a --threshold b=0.1 x", 2, '--threshold: expected one of the labels before the number, got "b"'),
+    ("extract -m GLINER --labels a --redact-map new.json x", 2, "--redact-map: expected --redact as well"),
+    ("extract -m GLINER --labels a --redact --truncate right x", 2, "--redact: expected --truncate window or error"),
+    ("extract --restore none.json x", 1, "none.json: cannot open: No such file or directory"),
     ("ner -m NLI x", 1, "verbs for this model: classify, nli, zero-shot, embed"),
     ("ner -m ONE x", 1, "verbs for this model: classify, rerank, choose, embed"),
     ("qa -m SEQ q c", 1, "qa: expected a span head, got sequence"),
@@ -286,6 +300,7 @@ def models(tmp_path_factory):
         make_model(folder / name, head)
     make_model(folder / "NLI", "sequence", labels=("contradiction", "neutral", "entailment"))
     make_model(folder / "ONE", "sequence", labels=("score",))
+    make_extractor(folder / "GLINER")
     return folder
 
 
@@ -330,6 +345,7 @@ def test_the_list_is_long_and_names_every_verb():
         "nli",
         "zero-shot",
         "ner",
+        "extract",
         "qa",
         "choose",
         "rerank",

@@ -116,8 +116,8 @@ TEST(WordCandidates, AreThoseOfEveryBeginningWithEveryEnd) {
             score = std::min(score, p(word, label, 2));
           }
           if (is_entity)
-            expected.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(last),
-                                static_cast<uint32_t>(label), score});
+            expected.push_back(
+                {static_cast<uint32_t>(first), static_cast<uint32_t>(last), static_cast<uint32_t>(label), score});
         }
       }
     }
@@ -157,8 +157,8 @@ TEST(ChosenEntities, OfEqualsTheFirstStands) {
 }
 
 TEST(ChosenEntities, MayLieWithinOthersButNotCrossThem) {
-  const Candidates all = {{0, 4, 0, 0.9f}, {1, 2, 0, 0.8f}, {2, 3, 0, 0.7f}, {4, 6, 0, 0.6f}, {4, 4, 1, 0.5f},
-                          {0, 6, 1, 0.4f}};
+  const Candidates all = {{0, 4, 0, 0.9f}, {1, 2, 0, 0.8f}, {2, 3, 0, 0.7f},
+                          {4, 6, 0, 0.6f}, {4, 4, 1, 0.5f}, {0, 6, 1, 0.4f}};
   EXPECT_EQ(text_of(choose_entities(all, {.is_nested = true})), "0-4:0 0-6:1 1-2:0 4-4:1");
   EXPECT_EQ(text_of(choose_entities(all, {})), "0-4:0");
 }
@@ -178,8 +178,8 @@ Candidates choose_one_by_one(Candidates all, const OverlapRules& rules) {
     const auto overlaps = [&](const EntityCandidate& other) {
       if (c.first == other.first && c.last == other.last) return !rules.is_multi_label;
       if (c.first > other.last || other.first > c.last) return false;
-      const bool is_within = (c.first <= other.first && c.last >= other.last) ||
-                             (other.first <= c.first && other.last >= c.last);
+      const bool is_within =
+          (c.first <= other.first && c.last >= other.last) || (other.first <= c.first && other.last >= c.last);
       return !rules.is_nested || !is_within;
     };
     if (std::ranges::none_of(chosen, overlaps)) chosen.push_back(c);

@@ -217,8 +217,9 @@ TEST(EntityHeads, HaveTheScoresOfTheLibrarysModules) {
   for (const SpanMode mode : kModes) {
     for (const int64_t layers : {0, 1, 2}) {
       for (const int64_t size : {16, 12})
-        expect_scores({.span_mode = mode, .hidden_size = size, .max_width = 3, .num_rnn_layers = layers},
-                      std::string(to_string(mode)) + ", " + std::to_string(layers) + " layers, " + std::to_string(size));
+        expect_scores(
+            {.span_mode = mode, .hidden_size = size, .max_width = 3, .num_rnn_layers = layers},
+            std::string(to_string(mode)) + ", " + std::to_string(layers) + " layers, " + std::to_string(size));
     }
   }
 }

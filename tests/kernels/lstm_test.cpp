@@ -11,7 +11,7 @@
 namespace deberta::lstm_test {
 namespace {
 
-constexpr size_t kRows = 5, kColumns = 7;
+constexpr size_t kRows = 5, kColumns = 7, kCells = kRows * kColumns;
 
 double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
@@ -19,8 +19,8 @@ double sigmoid(double x) {
 
 struct Step {
   std::vector<float> gates = test::normals(1, kRows * 4 * kColumns, 2);
-  std::vector<float> cell = test::normals(2, kRows * kColumns);
-  std::vector<float> hidden = std::vector<float>(kRows * kColumns, 99.0f);
+  std::vector<float> cell = test::normals(2, kCells);
+  std::vector<float> hidden = std::vector<float>(kCells, 99.0f);
 
   void run(bool is_first) {
     lstm_step({}, {.gates_N4H = gates.data(),

@@ -68,7 +68,8 @@ class Extraction : public testing::Test {
 TEST_F(Extraction, IsTheSameAloneAndWithOthers) {
   for (const SpanMode mode : kModes) {
     const Pipeline& pipeline = make({.span_mode = mode, .hidden_size = 12, .max_width = 3});
-    const std::vector<std::string> texts = {kText, "", "a dog", "\u00dcbergr\u00f6\u00dfe \U0001F600 \u5317\u4eac", kText};
+    const std::vector<std::string> texts = {kText, "", "a dog", "\u00dcbergr\u00f6\u00dfe \U0001F600 \u5317\u4eac",
+                                            kText};
     ExtractOptions options = options_with({"person", "an animal", "place"}, 0.4);
     const std::vector<TokenAnswer> together = extract_all(pipeline, texts, options);
     size_t entities = 0;
@@ -98,6 +99,21 @@ TEST_F(Extraction, GivesPlacesOfWordsInTheText) {
   }
 }
 
+TEST_F(Extraction, JoinsNeighboursOfOneLabel) {
+  const Pipeline& pipeline = make({.hidden_size = 12, .max_width = 1});
+  ExtractOptions options = options_with({"x"}, 0);
+  options.joins_neighbours = true;
+  const std::string text = "a (\u00e9)  b c";
+  const float score = extract_one(pipeline, text, options_with({"x"}, 0)).entities[0].score;
+  const std::vector<Entity> entities = extract_one(pipeline, text, options).entities;
+  ASSERT_EQ(entities.size(), 2u) << "two blanks are between the words of two entities";
+  EXPECT_EQ(entities[0].chars, (Offset{0, 5}));
+  EXPECT_EQ(entities[0].bytes, (Offset{0, 6}));
+  EXPECT_EQ(entities[0].last_token, 3u);
+  EXPECT_EQ(entities[0].score, score) << "of the first word";
+  EXPECT_EQ(entities[1].chars, (Offset{7, 10}));
+}
+
 TEST_F(Extraction, OfATextWithoutWordsIsEmpty) {
   const Pipeline& pipeline = make({.hidden_size = 12});
   for (const char* text : {"", "  \n"}) {
@@ -111,8 +127,7 @@ TEST_F(Extraction, OfATextWithoutWordsIsEmpty) {
 TEST_F(Extraction, OfWordsBehindOneWithoutPiecesIsTheirOwn) {
   for (const SpanMode mode : {SpanMode::kMarkerV0, SpanMode::kMarker}) {
     const Pipeline& pipeline = make({.span_mode = mode, .hidden_size = 12, .max_width = 1, .num_rnn_layers = 0});
-    if (!pipeline.tokenizer.encode("\x07", {.add_special_tokens = false}).ids.empty())
-      GTEST_SKIP() << "the tokenizer has a piece for it";
+    ASSERT_TRUE(pipeline.tokenizer.encode("\x07", {.add_special_tokens = false}).ids.empty());
     ExtractOptions options = options_with({"x", "y"}, 0);
     options.is_multi_label = true;
     std::vector<Entity> with = extract_one(pipeline, "the \x07 cat walks", options).entities;
@@ -189,8 +204,8 @@ TEST_F(Extraction, InWindowsLosesNothingThatAWindowAloneWouldFind) {
     const TokenAnswer whole = extract_one(pipeline, text, options);
     EXPECT_EQ(whole.cut_tokens, 0u);
     const TextWords words = encode_words(pipeline.tokenizer, text, options.rules.encode);
-    const WindowRoom room = window_room(make_label_prompt(pipeline, options.labels, options),
-                                        *pipeline.config.extraction, options.rules);
+    const WindowRoom room =
+        window_room(make_label_prompt(pipeline, options.labels, options), *pipeline.config.extraction, options.rules);
     const std::vector<Window> windows = word_windows(words, room);
     EXPECT_GT(windows.size(), 4u);
     size_t found = 0;
@@ -278,11 +293,20 @@ class Folders : public testing::Test {
     JsonObject file;
     for (const JsonMember& member : document.as_object()) {
       const auto is_it = [&](const JsonMember& key) { return key.first == member.first; };
-      if (std::ranges::none_of(keys, is_it) && (has_encoder || member.first != "encoder_config")) file.push_back(member);
+      if (std::ranges::none_of(keys, is_it) && (has_encoder || member.first != "encoder_config"))
+        file.push_back(member);
     }
     file.insert(file.end(), keys.begin(), keys.end());
     test::write_text(folder_.path("gliner_config.json"), Json(std::move(file)).dump(1));
     size_ = static_cast<int64_t>(Tokenizer::load(folder_.path(), TokenizerKind::kFast).size());
+  }
+  // Gives the tokenizer these tokens; the id of <<ENT>> among them.
+  int64_t label_behind(const std::vector<std::string>& tokens) {
+    JsonArray added;
+    for (const std::string& token : tokens) added.emplace_back(token);
+    test::write_text(folder_.path("tokenizer_config.json"),
+                     Json(JsonObject{{"additional_special_tokens", std::move(added)}}).dump());
+    return Tokenizer::load(folder_.path(), TokenizerKind::kFast).id_of("<<ENT>>").value_or(-1);
   }
   Pipeline open() { return open_pipeline(folder_.path(), {.threads = 1}); }
 
@@ -300,13 +324,27 @@ TEST_F(Folders, GiveTheirMarksTheIdsBehindTheTokenizers) {
 
 TEST_F(Folders, SayWhichIdsTheirMarksHave) {
   write({});
-  write({{"class_token_index", size_}, {"vocab_size", size_ + 3}});
-  EXPECT_EQ(open().marks.label, size_);
-  EXPECT_EQ(open().marks.text, size_ + 1);
-  write({{"class_token_index", size_ + 3}, {"vocab_size", size_ + 3}});
+  const int64_t label = label_behind({"<<ENT>>", "<<SEP>>"});
+  const auto state = [&](int64_t index) { write({{"class_token_index", index}, {"vocab_size", size_ + 3}}); };
+  state(label);
+  EXPECT_ERROR(open(), kConfig, "class_token_index: expected -1, or \"<<ENT>>\" in the tokenizer, got ");
+  label_behind({"<<ENT>>"});
+  EXPECT_ERROR(open(), kConfig, "class_token_index: expected -1, or \"<<SEP>>\" in the tokenizer, got ");
+  label_behind({"<<ENT>>", "<<SEP>>"});
+  EXPECT_EQ(open().marks.label, label);
+  EXPECT_EQ(open().marks.text, label + 1);
+  state(label + 1);
+  label_behind({"<<ENT>>", "<<SEP>>"});
+  EXPECT_ERROR(open(), kConfig, ", the id of \"<<ENT>>\" in the tokenizer, got ");
+}
+
+TEST_F(Folders, WithMarksBehindTheWordTableAreRefused) {
+  write({});
+  const std::vector<std::string> tokens = {"<1>", "<2>", "<3>", "<<ENT>>", "<<SEP>>"};
+  const int64_t label = label_behind(tokens);
+  write({{"class_token_index", label}, {"vocab_size", size_ + 3}});
+  label_behind(tokens);
   EXPECT_ERROR(open(), kConfig, "expected marks below vocab_size");
-  write({{"class_token_index", 5}, {"vocab_size", size_ + 3}, {"ent_token", "[MASK]"}});
-  EXPECT_ERROR(open(), kConfig, "class_token_index: expected ");
 }
 
 TEST_F(Folders, TakeFromTheBaseModelWhatTheyLack) {
@@ -319,11 +357,11 @@ TEST_F(Folders, TakeFromTheBaseModelWhatTheyLack) {
   config.vocab_size = 1234;  // the base model's own
   test::write_text(base.path("config.json"), test::to_json(config).dump());
   write({{"model_name", base.path()}}, false);
-  std::filesystem::remove(folder_.path("spm.model"));
+  std::filesystem::remove(folder_.path("tokenizer_config.json"));
   const Pipeline pipeline = open();
   EXPECT_EQ(pipeline.config.vocab_size, size_ + 3);
   EXPECT_GT(extract_one(pipeline, kText, options_with({"x"}, 0)).entities.size(), 0u);
-  write({}, false);
+  write({{"model_name", ""}}, false);
   EXPECT_ERROR(open(), kFileNotFound, "or a model_name that has them, got neither");
 }
 

@@ -141,6 +141,7 @@ TEST_F(Labels, WithTheTextOfAMarkHaveNoMarkMore) {
   const LabelPrompt made = prompt(labels({"<<ENT>> x", "[SEP]<<SEP>>", "b"}));
   EXPECT_EQ(std::ranges::count(made.ids, pipeline_->marks.label), 3);
   EXPECT_EQ(std::ranges::count(made.ids, pipeline_->marks.text), 1);
+  EXPECT_EQ(std::ranges::count(made.ids, pipeline_->tokenizer.special().sep), 0);
   for (const int32_t row : made.rows_C) EXPECT_EQ(made.ids[static_cast<size_t>(row)], pipeline_->marks.label);
 }
 
@@ -159,13 +160,13 @@ TEST_F(Labels, LeaveRoomForAText) {
   EXPECT_NO_THROW(prompt(labels({""}), options));
   std::vector<std::string> many;
   for (int i = 0; i < 10000; ++i) many.push_back(std::to_string(i));
-  EXPECT_ERROR(prompt(labels(many), options), kTextTooLong, "labels: expected at most 6 tokens of labels before a text");
+  EXPECT_ERROR(prompt(labels(many), options), kTextTooLong,
+               "labels: expected at most 6 tokens of labels before a text");
   EXPECT_ERROR(prompt({{"a", "\xff"}}), kInput, "expected valid UTF-8");
 }
 
 TEST_F(Labels, AreAtTheNextPieceWhereTheConfigurationSaysSo) {
-  pipeline_.emplace(
-      test::tiny_extractor(folder_, {.hidden_size = 16, .max_width = 2, .embed_ent_token = false}));
+  pipeline_.emplace(test::tiny_extractor(folder_, {.hidden_size = 16, .max_width = 2, .embed_ent_token = false}));
   const LabelPrompt made = prompt(labels({"cat", ""}));
   EXPECT_EQ(made.rows_C[0], 2);
   EXPECT_EQ(made.ids[static_cast<size_t>(made.rows_C[1])], pipeline_->marks.text) << "of an empty one";
@@ -187,9 +188,8 @@ std::string read(const std::string& json) {
 TEST(LabelForms, AreTextsListsAndObjects) {
   EXPECT_EQ(read(R"("a, b c,,d")"), "a=a;b c=b c;d=d;");
   EXPECT_EQ(read(R"(["a", "", " b"])"), "a=a;=; b= b;");
-  EXPECT_EQ(read(R"({"person": "a human", "org": null, "x": ""})"), "person=person: a human;org=org;x=x;");
-  EXPECT_EQ(read(R"([{"label": "a", "description": "d"}, {"label": "b", "threshold": 0.25}, "c"])"),
-            "a=a: d;b=b@25;c=c;");
+  EXPECT_EQ(read(R"({"person": "a human", "org": null, "x": ""})"), "person=a human;org=org;x=x;");
+  EXPECT_EQ(read(R"([{"label": "a", "description": "d"}, {"label": "b", "threshold": 0.25}, "c"])"), "a=d;b=b@25;c=c;");
   EXPECT_EQ(read("[]"), "");
 }
 
@@ -200,15 +200,6 @@ TEST(LabelForms, AreRefusedWithWhatIsWrong) {
   EXPECT_ERROR(read(R"([{"label": "a", "description": 1}])"), kInput, "labels: expected a text as description, got 1");
   EXPECT_ERROR(read(R"([{"label": "a", "threshold": 2}])"), kInput, "a number from 0 to 1 as threshold, got 2");
   EXPECT_ERROR(read(R"({"a": 1})"), kInput, "labels: expected a text as description, got 1");
-}
-
-TEST(LabelForms, OfFilesAreLinesOrJson) {
-  const test::TemporaryFolder folder;
-  test::write_text(folder.path("labels.txt"), "person\n\n city \tA city, or a town \norg\t\n");
-  EXPECT_EQ(text_of(load_entity_labels(folder.path("labels.txt"))),
-            "person=person;city=city: A city, or a town;org=org;");
-  test::write_text(folder.path("labels.json"), R"({"person": "a human"})");
-  EXPECT_EQ(text_of(load_entity_labels(folder.path("labels.json"))), "person=person: a human;");
 }
 
 TEST(LabelPresets, HaveDifferentNamesAndTexts) {

@@ -26,6 +26,7 @@ inline void write_tiny_extractor(const TemporaryFolder& folder, const Extraction
                                  ModelConfig config = tiny_config()) {
   std::filesystem::copy(fixture("tokenizer/bytes.model"), folder.path("spm.model"),
                         std::filesystem::copy_options::overwrite_existing);
+  write_text(folder.path("tokenizer_config.json"), R"({"tokenizer_class": "DebertaV2Tokenizer"})");
   config.vocab_size = static_cast<int64_t>(Tokenizer::load(folder.path(), TokenizerKind::kFast).size()) + 3;
   config.extraction = extraction;
   write_tiny_model(folder.path(), config, extraction.has_spans() ? Head::kEntitySpans : Head::kEntityWords);

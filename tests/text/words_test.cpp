@@ -46,7 +46,9 @@ TEST(SplitWords, TakesMarksAndPicturesOneByOne) {
 }
 
 TEST(SplitWords, HasTheSpacesOfPython) {
-  EXPECT_EQ(words_of("a\u00a0b\u3000c\u2028d\u0085e\x1c" "f"), (Words{"a", "b", "c", "d", "e", "f"}));
+  EXPECT_EQ(words_of("a\u00a0b\u3000c\u2028d\u0085e\x1c"
+                     "f"),
+            (Words{"a", "b", "c", "d", "e", "f"}));
   EXPECT_EQ(words_of("a\u200bb\x07"), (Words{"a", "\u200b", "b", "\x07"})) << "no spaces";
 }
 

@@ -21,6 +21,7 @@ constexpr OptionRow kAnswerRows[] = {
     of(parameter("zero-shot", "multi_label"), "multi-label", 0),
     of(parameter("extract", "multi_label"), "multi-label", 0),
     of(parameter("extract", "nested"), "nested", 0),
+    of(parameter("extract", "join"), "join", 0),
     of(parameter("extract", "threshold"), "threshold", 0),
     OptionRow{"redact", 0, kFlag, "", "", "extract",
               "print the texts with a placeholder in place of each entity, such as [PERSON_1], the same for the same "

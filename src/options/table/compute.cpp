@@ -9,9 +9,7 @@ constexpr OptionRow kComputeRows[] = {
               "where the model runs; this build supports only the CPU, and refuses cuda"},
     OptionRow{"kernels", 0, kChoice, "auto", kKernelNames,
               "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward bench "
-              "info "
-              "serve pretrain "
-              "finetune replay",
+              "info serve pretrain finetune replay",
               "kernels to use; check runs the reference as well and reports the largest difference"},
     OptionRow{"dtype", 0, kChoice, "auto", "auto|fp32|bf16|int8",
               "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward bench "

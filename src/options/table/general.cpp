@@ -6,8 +6,8 @@ namespace {
 
 constexpr OptionRow kGeneralRows[] = {
     OptionRow{"progress", 0, kChoice, "auto", "auto|on|off",
-              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize check convert "
-              "pretrain finetune ablate",
+              "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize check "
+              "convert pretrain finetune ablate",
               "progress on standard error; auto: a bar on a terminal, a JSON line every 30 s elsewhere"},
     OptionRow{"quiet", 'q', kFlag, "", "", "*", "no notes or warnings on standard error"},
     OptionRow{"config", 0, kText, "", "FILE", "*",

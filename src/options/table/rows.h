@@ -29,13 +29,12 @@ inline constexpr std::string_view kModelVerbs =
     "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward serve";
 // Verbs that open weights.
 inline constexpr std::string_view kWeightVerbs =
-    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward inspect check convert "
-    "bench info "
-    "serve";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval forward inspect check "
+    "convert bench info serve";
 // Verbs that print rows or tables in the formats of answers.
 inline constexpr std::string_view kTableVerbs =
-    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize inspect check convert "
-    "bench";
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval tokenize inspect check "
+    "convert bench";
 
 // The names in the table of implementations.
 inline constexpr std::string_view kKernelNames = "auto|check"

@@ -78,7 +78,7 @@ constexpr OptionRow kTrainingRows[] = {
     OptionRow{"recipe", 0, kChoice, "none",
               "none|base|large|v3-small|v3-base|v3-large|code-base|code-v2-xlarge|code-v2-xxlarge|code-v3-xsmall|"
               "code-v3-base|code-v3-large|code-v3-continue",
-              "pretrain", "Training",
+              "pretrain",
               "the published hyper-parameters of pre-training: objective, batch, learning rate, warm-up and steps; "
               "base: by the paper of that model; code-base: by the script beside the original code (docs/training.md); "
               "given options override them"},
