@@ -5,8 +5,8 @@
 
 namespace deberta {
 
-// What is about to be read: configuration and weights, weights alone, the vocabulary, or an adapter of peft. Of a GLiNER
-// model, whose configuration is another file (config/extraction_config.h), the weights.
+// What is about to be read: configuration and weights, weights alone, the vocabulary, or an adapter of peft. Of a
+// GLiNER model, whose configuration is another file (config/extraction_config.h), the weights.
 enum class FolderUse { kModel, kWeights, kTokenizer, kAdapter };
 
 // Throws kFolder for a folder of another known kind. Accepts a model and an unknown folder; the reader of the first

@@ -1,7 +1,7 @@
 // From the last hidden states to scores, in the order of the equations: states of labels and words, the LSTM over the
 // words, the scores of spans or of words.
-// N rows of hidden states  W words  C labels  U columns of words and labels  I, F inner columns  H columns of an LSTM's
-// direction, U / 2
+// N rows of hidden states  W words  C labels  U columns of words and labels  F inner columns
+// I inner columns of a span's ends  H columns of a direction of the LSTM
 #include "engine/entity_heads.h"
 
 #include <fmt/format.h>

@@ -54,8 +54,8 @@ struct SequencePlan {
   std::optional<int32_t> layer;                                   // hidden states of this layer
   size_t most_in_pack = SIZE_MAX;                                 // sequences that run_plan() packs together
   // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], those of
-  // entities (ForwardResult::logits), or [L, D] of a layer. Called for each sequence that has values, in any order, by one thread at a time; again where a pack is run
-  // again.
+  // entities (ForwardResult::logits), or [L, D] of a layer. Called for each sequence that has values, in any order, by
+  // one thread at a time; again where a pack is run again.
   std::function<void(size_t sequence, std::span<const float> values)> take;
 };
 

@@ -1,5 +1,5 @@
-// One pass. A word takes all characters of \w that it can, so what may follow within it is a hyphen alone: an underscore
-// is one of them.
+// One pass. A word takes all characters of \w that it can, so what may follow within it is a hyphen alone: an
+// underscore is one of them.
 #include "text/words.h"
 
 #include <cstdint>

@@ -128,7 +128,7 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
                 "lm": "MaskedLM",
                 "rtd": "PreTraining",
             }[head]
-        ],
+        ]
     }
     if head in ("sequence", "token"):
         config["id2label"] = {str(i): label for i, label in enumerate(labels)}

@@ -102,7 +102,10 @@ def test_thresholds_are_one_or_by_label(extract):
     assert one and {entity["entity_group"] for entity in one} == {"person"}
     assert one == extract("--threshold", "0,place=1", *words)[0]["entities"]
     default = extract(*words)[0]["entities"]
-    assert all(entity["score"] > 0.5 for entity in default) and default == extract("--threshold", "0.5", *words)[0]["entities"]
+    assert (
+        all(entity["score"] > 0.5 for entity in default)
+        and default == extract("--threshold", "0.5", *words)[0]["entities"]
+    )
 
 
 def test_overlaps_are_as_asked(extract):

@@ -122,11 +122,11 @@ def is_decided(model, candidates, below, threshold, margin):
         return False
     best_first = sorted(candidates, key=lambda span: -span[3])
     for i, one in enumerate(best_first):
-        for other in itertools.takewhile(lambda span: one[3] - span[3] < margin, best_first[i + 1 :]):
+        for other in best_first[i + 1 :]:
+            if one[3] - other[3] >= margin:
+                break
             if is_of_words and one[3] == other[3]:
                 continue
             if one[0] <= other[1] and other[0] <= one[1]:
                 return False
     return True
-
-
