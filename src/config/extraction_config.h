@@ -10,7 +10,7 @@
 
 namespace deberta {
 
-constexpr std::string_view kExtractionFile = "gliner_config.json";
+inline constexpr std::string_view kExtractionFile = "gliner_config.json";
 
 struct ExtractionFile {
   ExtractionConfig extraction;

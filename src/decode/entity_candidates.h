@@ -19,7 +19,7 @@ struct EntityCandidate {
 };
 
 // More in one text are refused: choosing among them is not linear in their number.
-constexpr size_t kMostCandidates = size_t{1} << 22;
+inline constexpr size_t kMostCandidates = size_t{1} << 22;
 
 // Throws kInput, naming the threshold, for more candidates than that.
 void check_candidates(size_t count);

@@ -56,7 +56,7 @@ struct RowProductParams {
 };
 void multiply_rows(const KernelSet& kernels, const RowProductParams& params);
 
-constexpr size_t kWordScores = 3;  // how well an entity of the label begins there, ends there, goes on there
+inline constexpr size_t kWordScores = 3;  // how well an entity of the label begins there, ends there, goes on there
 
 struct WordScoreParams {
   const float* pair_WCF = nullptr;

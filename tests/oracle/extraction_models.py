@@ -72,10 +72,7 @@ def make(folder, seed=0, is_old=False, as_safetensors=False, **parts):
         model_name=str(base if is_old else BASE), encoder_config=encoder | {"vocab_size": len(tokenizer)}, **parts
     )
     model = GLiNER.from_config(config, backbone_from_pretrained=False)
-    with torch.no_grad():  # scores from near 0 to near 1
-        for name, weights in model.model.named_parameters():
-            if "bert_layer" not in name:
-                weights.normal_(0, 1.7 / weights.shape[1] ** 0.5 if weights.dim() == 2 else 0.3)
+    spread_scores(model)
     place = folder / "model"
     model.save_pretrained(place, safe_serialization=as_safetensors)
     if is_old:
@@ -85,6 +82,29 @@ def make(folder, seed=0, is_old=False, as_safetensors=False, **parts):
         document = json.loads((place / "gliner_config.json").read_text())
         (place / "gliner_config.json").write_text(json.dumps(OLD | {key: document[key] for key in OLD_KEYS}))
     return GLiNER.from_pretrained(str(place), local_files_only=True)
+
+
+@torch.no_grad()
+def spread_scores(model):
+    """Weights by which probabilities lie anywhere between 0 and 1."""
+    for name, weights in model.model.named_parameters():
+        if "bert_layer" not in name:
+            weights.normal_(0, 1.5 / weights.shape[1] ** 0.5 if weights.dim() == 2 else 0.2)
+    texts = ["Ada wrote to a friend in London about the new engine , and he came", "x 1 2 ( - ) \u5317\u4eac"]
+    prepared = model.prepare_batch(texts, ["person", "city", "x"])
+    batch = model.collate_batch(prepared["input_x"], prepared["entity_types"], model.create_collator())
+    logits = model.run_batch(batch).logits
+    last = (
+        model.model.scorer.out_mlp
+        if hasattr(model.model, "scorer")
+        else model.model.span_rep_layer.span_rep_layer.out_project
+    )
+    last = last[-1] if isinstance(last, torch.nn.Sequential) else last
+    scale = 1.5 / logits.std()
+    last.weight.mul_(scale)
+    last.bias.mul_(scale)
+    if hasattr(model.model, "scorer"):
+        last.bias.sub_(scale * logits.mean((0, 1, 2)))
 
 
 def candidates_of(model, text, labels, threshold):
