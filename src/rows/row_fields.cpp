@@ -228,6 +228,13 @@ void RowFields::read_text(const Json& value, const std::string& name, Row& row) 
   }
 }
 
+// An empty cell says nothing.
+void RowFields::read_labels(const Json& object, Row& row) const {
+  const Json* labels = shape_.labels.empty() ? nullptr : object.find(shape_.labels);
+  if (labels == nullptr || labels->is_null() || (labels->is_string() && labels->as_string().empty())) return;
+  row.labels = read_entity_labels(*labels, row.where);
+}
+
 void RowFields::read(const Json& object, Row& row) {
   if (object.is_string() && (shape_.names.size() == 1 || !shape_.needs_all)) {
     has_had_object_ = has_had_text_ = true;
@@ -242,8 +249,7 @@ void RowFields::read(const Json& object, Row& row) {
     if (keeps(key, names)) row.kept.emplace_back(key, value);
   }
   read_text(member_of(object, names[0], row.where), names[0], row);
-  const Json* labels = shape_.labels.empty() ? nullptr : object.find(shape_.labels);
-  if (labels != nullptr && !labels->is_null()) row.labels = read_entity_labels(*labels, row.where);
+  read_labels(object, row);
   if (shape_.texts() > 1 && names.size() > 1) {
     const Json* second = object.find(names[1]);
     if (second == nullptr && (is_given_ || shape_.needs_all)) member_of(object, names[1], row.where);  // throws

@@ -69,6 +69,7 @@ class RowFields {
   void read_item(const Json& item, const std::string& key, Row& row);
   void read_items(const Json& object, const Names& names, Row& row);
   void read_text(const Json& value, const std::string& name, Row& row) const;
+  void read_labels(const Json& object, Row& row) const;
   void count(const Json& object, const Names& names);
   void count_kept(const Json& object);
 

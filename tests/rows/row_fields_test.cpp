@@ -68,6 +68,39 @@ TEST(RowFields, NamesThatDoNotFitTheRowsAreTheArgumentsFault) {
             "a.csv: expected one pair of texts, got text,text_pair and premise,hypothesis; name them with fields");
 }
 
+// The labels of each row, and those of none as "-".
+std::string labels_of(const std::string& text, const std::string& name) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path(name), text);
+  const RowRules rules{.fields = {.shape = {.names = {"text"}, .needs_all = true, .labels = "labels"}}};
+  const auto rows = open_row_file(folder.path(name), rules, kGoOn);
+  std::string all;
+  for (Row row; rows->next(row);) {
+    if (row.error) throw *row.error;
+    if (!row.labels) all += "-";
+    for (const EntityLabel& label : row.labels.value_or(std::vector<EntityLabel>())) all += label.text + ";";
+    all += "\n";
+  }
+  return all;
+}
+
+TEST(RowFields, LabelsOfARowAreItsOwn) {
+  EXPECT_EQ(labels_of("text,labels\na,\"x,y\"\nb,\n", "a.csv"), "x;y;\n-\n");
+  EXPECT_EQ(labels_of(R"({"text": "a", "labels": ["x"]})"
+                      "\n"
+                      R"({"text": "a", "labels": {"x": "what x is"}})"
+                      "\n"
+                      R"({"text": "a", "labels": []})"
+                      "\n"
+                      R"({"text": "a", "labels": null})"
+                      "\n"
+                      R"({"text": "a"})"
+                      "\n",
+                      "a.jsonl"),
+            "x;\nwhat x is;\n\n-\n-\n");
+  EXPECT_ERROR(labels_of("{\"text\": \"a\", \"labels\": 3}\n", "a.jsonl"), kInput, "labels: expected a list");
+}
+
 TEST(RowForm, ColumnsOfSentencesMayBeReadAsTexts) {
   EXPECT_EQ(refused("x O\n", "a.conll", {.fields = {.shape = kText}}),
             "a.conll: expected text, tsv, csv, jsonl or json, got CoNLL columns; form=text reads its lines as texts");
