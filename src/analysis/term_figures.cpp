@@ -75,6 +75,12 @@ std::string place_text(const TermMatrices& matrices, const TermPlace& place) {
                      place.head ? fmt::format("head {}", *place.head) : std::string("mean of all heads"));
 }
 
+// As short as the label of a row has to be: "text 1: 3.0" is the first head of layer 3.
+std::string place_label(const TermPlace& place) {
+  return fmt::format("{}{}{}{}", place.side, place.side.empty() ? "" : ": ", place.layer,
+                     place.head ? fmt::format(".{}", *place.head) : std::string());
+}
+
 // ---- lines, objects, arrays
 
 std::vector<FigureLine> lines_of(const TermMatrices& matrices) {
@@ -211,8 +217,9 @@ chart::Picture matrices_picture(const TermMatrices& matrices) {
 
 // Places below each other, a column for each term.
 chart::Picture pair_picture(const TermMatrices& matrices) {
+  const bool has_heads = matrices.places.front().head.has_value();
   chart::HeatMap scores{.title = matrices.title,
-                        .y_title = matrices.place,
+                        .y_title = matrices.place + (has_heads ? ".head" : ", mean of all heads"),
                         .value_title = "scores",
                         .columns = {},
                         .rows = {},
@@ -225,7 +232,7 @@ chart::Picture pair_picture(const TermMatrices& matrices) {
                          .values = {},
                          .width = 300};
   for (const TermPlace& place : matrices.places) {
-    scores.rows.push_back(place_text(matrices, place));
+    scores.rows.push_back(place_label(place));
     for (size_t term = 0; term < kTermNames.size(); ++term) {
       const std::vector<float>& value = place.values_QS[term];
       (term == kWeight ? weights : scores).values.push_back(value.empty() ? chart::kMissing : double{value.front()});
