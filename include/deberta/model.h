@@ -107,8 +107,9 @@ struct LabelledWords {
 struct ForwardOptions {
   std::vector<int32_t> layers;  // hidden states to keep: 0 (embeddings) .. num_hidden_layers, ascending
   bool wants_logits = true;
-  std::vector<int32_t> rows;       // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
-  std::vector<TokenGroup> groups;  // heads that take groups, in place of rows: a row of logits for each
+  bool skips_mask_decoder = false;  // the logits of a model that was loaded with MaskDecoder::kOff
+  std::vector<int32_t> rows;        // heads on tokens: the packed rows (ascending) to give logits for; empty: all rows
+  std::vector<TokenGroup> groups;   // heads that take groups, in place of rows: a row of logits for each
   // Heads of entities: one for each sequence; empty: no logits. A span of words, of at most max_width, has a number for
   // each label: spans by their first word, then by their length. A word has three for each label: an entity begins
   // there, ends there, goes on there.

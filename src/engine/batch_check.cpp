@@ -178,7 +178,7 @@ void check_batch(const Batch& batch, const Variant& variant, const ForwardOption
   check_given_buckets(batch, variant.config);
   check_ids(batch, variant.config);
   check_types(batch, variant.config);
-  const bool runs_decoder = variant.has_mask_decoder && options.wants_logits;
+  const bool runs_decoder = variant.has_mask_decoder && asks_mask_decoder(options);
   if (variant.config.position_biased_input || runs_decoder) check_positions(batch, variant.config);
 }
 
@@ -191,7 +191,7 @@ void check_options(const ForwardOptions& options, const Batch& batch, const Vari
     }
     least = int64_t{layer} + 1;
   }
-  const bool runs_for_all = variant.has_mask_decoder && options.wants_logits && options.rows.empty();
+  const bool runs_for_all = variant.has_mask_decoder && asks_mask_decoder(options) && options.rows.empty();
   if (options.wants_decoder_scores && !runs_for_all)
     refuse("wants_decoder_scores", "expected a mask decoder that runs for all rows, got none");
   check_rows(options, batch, *variant.head.facts);

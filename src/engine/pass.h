@@ -44,7 +44,7 @@ void copy_to_host(const Pass& pass, const float* values, size_t count, std::vect
 
 // The logits come from the enhanced mask decoder, not from h_N.
 inline bool runs_mask_decoder(const Pass& pass) {
-  return pass.weights.has_mask_decoder && pass.options.wants_logits;
+  return pass.weights.has_mask_decoder && asks_mask_decoder(pass.options);
 }
 
 // Rows in the number format of their consumer, the linear layer that reads them next: bf16, or u8 with a scale for each

@@ -36,6 +36,11 @@ struct Variant {
   bool reads_positions() const { return config.position_biased_input || has_mask_decoder; }
 };
 
+// Whether logits are asked of the mask decoder, where the model has one.
+inline bool asks_mask_decoder(const ForwardOptions& options) {
+  return options.wants_logits && !options.skips_mask_decoder;
+}
+
 // Compares every tensor with the table first. Throws kTensors (all problems), kUnsupported.
 Variant find_variant(const Checkpoint& checkpoint, const ModelConfig& config, MaskDecoder mask_decoder);
 

@@ -81,6 +81,22 @@ TEST(MaskDecoder, OffAndWithoutATableTheHeadStandsOnTheLastLayer) {
   EXPECT_NE(off.logits, run(load_with(MaskDecoder::kAuto), batch).logits);
 }
 
+TEST(MaskDecoder, SkippedForOnePassTheHeadStandsOnTheLastLayer) {
+  const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 4)});
+  const Model model = load_with(MaskDecoder::kOn), off = load_with(MaskDecoder::kOff);
+  ForwardOptions options;
+  options.skips_mask_decoder = true;
+  EXPECT_EQ(run(model, batch, options).logits, run(off, batch).logits);
+  options.rows = {3, 10};
+  EXPECT_EQ(run(model, batch, options).logits, run(off, batch, options).logits);
+  options.layers = {1, 2};
+  EXPECT_EQ(run(model, batch, options).logits, run(off, batch, options).logits);
+  EXPECT_EQ(run(model, batch).logits, run(load_with(MaskDecoder::kAuto), batch).logits) << "the next pass is as before";
+  options.rows.clear();
+  options.wants_decoder_scores = true;
+  EXPECT_ERROR(run(model, batch, options), kInput, "wants_decoder_scores: expected a mask decoder that runs");
+}
+
 TEST(MaskDecoder, TheLastHiddenStateIsTheOrdinaryOneAndAskingChangesNoLogit) {
   const Batch batch = make_batch({make_ids(1, 9), make_ids(2, 4)});
   const Model model = load_with(MaskDecoder::kOn);

@@ -26,8 +26,8 @@ std::vector<int32_t> rows_to_give(const Batch& batch, const ForwardOptions& opti
 
 void check_asked(const Batch& batch, const ForwardOptions& options, const ActivationRanges* ranges) {
   const bool is_unusual = !options.layers.empty() || options.wants_scores || options.wants_decoder_scores ||
-                          ranges != nullptr || !options.groups.empty() || !batch.masks_B.empty() ||
-                          !batch.given_buckets_LL.empty();
+                          options.skips_mask_decoder || ranges != nullptr || !options.groups.empty() ||
+                          !batch.masks_B.empty() || !batch.given_buckets_LL.empty();
   if (!is_unusual) return;
   throw Error(
       ErrorCode::kUnsupported, "the model in training",
