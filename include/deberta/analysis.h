@@ -75,11 +75,9 @@ struct DecoderEffect {
   std::optional<MaskPredictions> swapped;  // the first and the last mask have each other's positions; none: one mask
 };
 
-// `plain`: the same weights, loaded with MaskDecoder::kOff. `mask`: the id of the mask token. Throws kTask for a model
-// without a mask decoder, kInput for a text without a mask or a shift beyond the table, and whatever Model::forward
-// throws.
-DEBERTA_API DecoderEffect decoder_effect(const Model& model, const Model& plain, const Encoding& encoding, int32_t mask,
-                                         int32_t shift = 1);
+// `mask`: the id of the mask token. Throws kTask for a model without a mask decoder, kInput for a text without a mask
+// or a shift beyond the table, and whatever Model::forward throws.
+DEBERTA_API DecoderEffect decoder_effect(const Model& model, const Encoding& encoding, int32_t mask, int32_t shift = 1);
 
 // Words at the masks of a text, and the natural logarithm of their probability with the mask decoder and without. The
 // probability of a word is that of its pieces from left to right, each predicted with itself and those to its right
@@ -90,12 +88,18 @@ struct WordFilling {
   double without = 0;
 };
 
+struct WordFillingOptions {
+  EncodeOptions encode = {};
+  size_t most_tokens = SIZE_MAX;  // in all copies of the text, of which there is one for each piece of each word
+};
+
 // Each way to put different ones of the words at the masks, in the order of the words. `text` has the mask as it is
 // written ([MASK]). Throws kTask for a model without a mask decoder, kInput for a text without a mask, for fewer words
-// than masks, for more than 120 ways and for a word without a piece of its own, and whatever Model::forward throws.
-DEBERTA_API std::vector<WordFilling> word_fillings(const Model& model, const Model& plain, const Tokenizer& tokenizer,
+// than masks, for more than 120 ways, for more than most_tokens and for a word without a piece of its own, and whatever
+// Model::forward throws.
+DEBERTA_API std::vector<WordFilling> word_fillings(const Model& model, const Tokenizer& tokenizer,
                                                    std::string_view text, const std::vector<std::string>& words,
-                                                   const EncodeOptions& options = {});
+                                                   const WordFillingOptions& options = {});
 
 // ---- replaced-token detection (He et al. 2023, section 2.2)
 

@@ -38,13 +38,18 @@ void check_shift(const ModelConfig& config, size_t tokens, int32_t shift) {
                   .argument = "shift"}});
 }
 
+struct Way {
+  std::vector<int32_t> positions;
+  bool skips_mask_decoder = false;
+};
+
 // Logits of the masks, and every hidden state.
-ForwardResult run(const Model& model, const Encoding& encoding, const std::vector<size_t>& masks,
-                  std::vector<int32_t> positions) {
+ForwardResult run(const Model& model, const Encoding& encoding, const std::vector<size_t>& masks, Way way) {
   Batch batch;
   batch.add(encoding.ids, encoding.type_ids);
-  batch.position_ids_T = std::move(positions);
+  batch.position_ids_T = std::move(way.positions);
   ForwardOptions options;
+  options.skips_mask_decoder = way.skips_mask_decoder;
   for (int64_t layer = 0; layer <= model.config().num_hidden_layers; ++layer)
     options.layers.push_back(static_cast<int32_t>(layer));
   options.rows.assign(masks.begin(), masks.end());
@@ -64,23 +69,22 @@ double hidden_change(const ForwardResult& a, const ForwardResult& b) {
 
 }  // namespace
 
-DecoderEffect decoder_effect(const Model& model, const Model& plain, const Encoding& encoding, int32_t mask,
-                             int32_t shift) {
+DecoderEffect decoder_effect(const Model& model, const Encoding& encoding, int32_t mask, int32_t shift) {
   check_mask_decoder(model);
   check_shift(model.config(), encoding.size(), shift);
   DecoderEffect effect{.masks = masks_of(encoding, mask), .with = {}, .without = {}, .shifted = {}, .swapped = {}};
   const std::vector<int32_t> positions = positions_from(0, encoding.size());
-  ForwardResult with = run(model, encoding, effect.masks, positions);
-  const auto compared = [&](const Model& other, std::vector<int32_t> at) {
-    ForwardResult result = run(other, encoding, effect.masks, std::move(at));
+  ForwardResult with = run(model, encoding, effect.masks, {positions});
+  const auto compared = [&](Way way) {
+    ForwardResult result = run(model, encoding, effect.masks, std::move(way));
     return MaskPredictions{std::move(result.logits), hidden_change(result, with)};
   };
-  effect.without = compared(plain, positions);
-  effect.shifted = compared(model, positions_from(shift, encoding.size()));
+  effect.without = compared({positions, true});
+  effect.shifted = compared({positions_from(shift, encoding.size())});
   if (effect.masks.size() > 1) {
     std::vector<int32_t> swapped = positions;
     std::swap(swapped[effect.masks.front()], swapped[effect.masks.back()]);
-    effect.swapped = compared(model, std::move(swapped));
+    effect.swapped = compared({std::move(swapped)});
   }
   effect.with.logits_MV = std::move(with.logits);
   return effect;

@@ -4,35 +4,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
-#include <span>
 #include <utility>
 
+#include "analysis/explanation.h"
+#include "analysis/mask_predictions.h"
 #include "analysis/token_labels.h"
-#include "decode/masked_words.h"
 #include "decode/text_score.h"
 
 namespace deberta {
 namespace {
-
-struct Form {
-  std::string_view name, title;
-  const MaskPredictions* predictions = nullptr;
-};
-
-struct Ranked {
-  TokenScore score;
-  std::string token_str, piece;
-};
-
-// One mask in one form.
-struct MaskForm {
-  std::string_view form;
-  double logit_change = 0, hidden_change = 0;
-  std::vector<Ranked> best;
-};
 
 struct Predictions {
   DecoderEffect effect;
@@ -40,44 +22,6 @@ struct Predictions {
 
   size_t words() const { return effect.with.logits_MV.size() / effect.masks.size(); }
 };
-
-std::vector<Form> forms_of(const DecoderEffect& effect) {
-  std::vector<Form> forms{{"with", "with the mask decoder", &effect.with},
-                          {"without", "without it", &effect.without},
-                          {"shifted", "positions shifted", &effect.shifted}};
-  if (effect.swapped) forms.push_back({"swapped", "positions of the masks swapped", &*effect.swapped});
-  return forms;
-}
-
-std::span<const float> logits_at(const MaskPredictions& predictions, size_t mask, size_t words) {
-  return std::span(predictions.logits_MV).subspan(mask * words, words);
-}
-
-double largest_change(std::span<const float> a, std::span<const float> b) {
-  double most = 0;
-  for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(double{a[i]} - double{b[i]}));
-  return most;
-}
-
-Predictions ranked(DecoderEffect effect, const Tokenizer& tokenizer, size_t top_k) {
-  Predictions all{std::move(effect), {}};
-  for (size_t mask = 0; mask < all.effect.masks.size(); ++mask) {
-    std::vector<MaskForm>& forms = all.masks.emplace_back();
-    for (const Form& form : forms_of(all.effect)) {
-      const std::span<const float> logits_V = logits_at(*form.predictions, mask, all.words());
-      MaskForm& one =
-          forms.emplace_back(MaskForm{form.name,
-                                      largest_change(logits_V, logits_at(all.effect.with, mask, all.words())),
-                                      form.predictions->hidden_change,
-                                      {}});
-      for (const TokenScore& score : rank_tokens(logits_V, tokenizer.size(), top_k)) {
-        const int32_t ids[] = {score.id};
-        one.best.push_back({score, tokenizer.decode(ids, false), std::string(tokenizer.piece(score.id))});
-      }
-    }
-  }
-  return all;
-}
 
 // ---- predictions
 
@@ -97,7 +41,7 @@ std::vector<FigureLine> lines_of(const Predictions& all) {
 
 JsonObject form_json(const MaskForm& form) {
   JsonArray tokens;
-  for (const Ranked& one : form.best)
+  for (const RankedToken& one : form.best)
     tokens.push_back(JsonObject{{"token_str", one.token_str},
                                 {"token", int64_t{one.score.id}},
                                 {"piece", one.piece},
@@ -122,17 +66,17 @@ JsonObject object_of(const Predictions& all) {
 std::vector<FigureArray> arrays_of(const Predictions& all) {
   const Shape shape{static_cast<int64_t>(all.masks.size()), static_cast<int64_t>(all.words())};
   std::vector<FigureArray> arrays;
-  for (const Form& form : forms_of(all.effect))
+  for (const PredictionForm& form : forms_of(all.effect))
     arrays.push_back({.name = std::string(form.name), .shape = shape, .values = form.predictions->logits_MV});
   return arrays;
 }
 
 // The tokens that any form has among its best, those of the first form first.
-std::vector<Ranked> candidates_of(const std::vector<MaskForm>& forms) {
-  std::vector<Ranked> candidates;
+std::vector<RankedToken> candidates_of(const std::vector<MaskForm>& forms) {
+  std::vector<RankedToken> candidates;
   std::set<int32_t> seen;
   for (const MaskForm& form : forms) {
-    for (const Ranked& one : form.best) {
+    for (const RankedToken& one : form.best) {
       if (seen.insert(one.score.id).second) candidates.push_back(one);
     }
   }
@@ -140,16 +84,16 @@ std::vector<Ranked> candidates_of(const std::vector<MaskForm>& forms) {
 }
 
 chart::Picture mask_picture(const Predictions& all, size_t mask) {
-  const std::vector<Ranked> candidates = candidates_of(all.masks[mask]);
+  const std::vector<RankedToken> candidates = candidates_of(all.masks[mask]);
   chart::BarChart chart{.title = fmt::format("mask {}, token {}", mask + 1, all.effect.masks[mask]),
                         .x_title = "probability",
                         .labels = {},
                         .series = {}};
-  for (const Ranked& one : candidates) chart.labels.push_back(labels_of({one.piece}).front());
-  for (const Form& form : forms_of(all.effect)) {
+  for (const RankedToken& one : candidates) chart.labels.push_back(labels_of({one.piece}).front());
+  for (const PredictionForm& form : forms_of(all.effect)) {
     chart::Bars& bars = chart.series.emplace_back(chart::Bars{.name = std::string(form.title), .values = {}});
-    for (const Ranked& one : candidates)
-      bars.values.push_back(std::exp(log_probability(logits_at(*form.predictions, mask, all.words()), one.score.id)));
+    for (const RankedToken& one : candidates)
+      bars.values.push_back(std::exp(log_probability(logits_at(all.effect, *form.predictions, mask), one.score.id)));
   }
   return chart::draw(chart);
 }
@@ -179,12 +123,7 @@ std::vector<FigureLine> lines_of(const Fillings& fillings) {
 }
 
 JsonObject object_of(const Fillings& fillings) {
-  JsonArray all;
-  for (const WordFilling& filling : fillings.all)
-    all.push_back(JsonObject{{"words", JsonArray(filling.words.begin(), filling.words.end())},
-                             {"with", filling.with},
-                             {"without", filling.without}});
-  return {{"fillings", std::move(all)}};
+  return {{"fillings", fillings_json(fillings.all)}};
 }
 
 std::vector<FigureArray> arrays_of(const Fillings& fillings) {
@@ -214,7 +153,8 @@ FigureColumns prediction_columns() {
 }
 
 Figure prediction_figure(DecoderEffect effect, const Tokenizer& tokenizer, size_t top_k) {
-  return figure_of(ranked(std::move(effect), tokenizer, top_k));
+  std::vector<std::vector<MaskForm>> masks = rank_predictions(effect, tokenizer, top_k);
+  return figure_of(Predictions{std::move(effect), std::move(masks)});
 }
 
 FigureColumns filling_columns() {

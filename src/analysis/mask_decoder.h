@@ -19,7 +19,8 @@ struct PredictedPiece {
   int32_t piece = 0;  // whose probability is wanted
 };
 
-// The natural logarithm of each probability.
-std::vector<double> log_probabilities(const Model& model, const std::vector<PredictedPiece>& pieces);
+// The natural logarithm of each probability, by the mask decoder or by the plain head.
+std::vector<double> log_probabilities(const Model& model, const std::vector<PredictedPiece>& pieces,
+                                      bool skips_mask_decoder);
 
 }  // namespace deberta

@@ -6,6 +6,8 @@
 
 namespace deberta {
 
+bool have_same_pieces(const Tokenizer& first, const Tokenizer& other);
+
 // Throws kTokenId with the first piece that differs. The names are those of the models.
 void check_same_pieces(const Tokenizer& first, const std::string& first_name, const Tokenizer& other,
                        const std::string& other_name);

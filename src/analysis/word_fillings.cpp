@@ -41,10 +41,11 @@ std::vector<Way> ways_of(size_t words, size_t masks) {
         if (std::ranges::find(way, word) != way.end()) continue;
         longer.push_back(way);
         longer.back().push_back(word);
+        if (longer.size() > kMostWays)
+          refuse_words(fmt::format("expected at most {} ways to fill the masks", kMostWays));
       }
     }
     ways = std::move(longer);
-    if (ways.size() > kMostWays) refuse_words(fmt::format("expected at most {} ways to fill the masks", kMostWays));
   }
   return ways;
 }
@@ -91,11 +92,18 @@ void add_pieces(const Encoding& encoding, const std::vector<size_t>& of_word, in
   }
 }
 
+void check_tokens(size_t tokens, size_t most) {
+  if (tokens > most)
+    refuse_words(
+        fmt::format("expected words whose pieces are predicted in at most {} tokens, got {} or more; give "
+                    "fewer or shorter ones",
+                    most, tokens));
+}
+
 }  // namespace
 
-std::vector<WordFilling> word_fillings(const Model& model, const Model& plain, const Tokenizer& tokenizer,
-                                       std::string_view text, const std::vector<std::string>& words,
-                                       const EncodeOptions& options) {
+std::vector<WordFilling> word_fillings(const Model& model, const Tokenizer& tokenizer, std::string_view text,
+                                       const std::vector<std::string>& words, const WordFillingOptions& options) {
   check_mask_decoder(model);
   const int32_t mask_id = tokenizer.special().mask;
   const std::string_view mask = tokenizer.piece(mask_id);
@@ -103,9 +111,10 @@ std::vector<WordFilling> word_fillings(const Model& model, const Model& plain, c
   std::vector<WordFilling> fillings;
   std::vector<PredictedPiece> pieces;
   std::vector<size_t> ends;  // of each filling's pieces
+  size_t tokens = 0;         // in all of them
   for (const Way& way : ways_of(words.size(), places.size())) {
     const Filled filled = filled_text(text, mask, places, way, words);
-    const Encoding encoding = tokenizer.encode(filled.text, options);
+    const Encoding encoding = tokenizer.encode(filled.text, options.encode);
     WordFilling& filling = fillings.emplace_back();
     for (size_t i = 0; i < way.size(); ++i) {
       filling.words.push_back(words[way[i]]);
@@ -113,10 +122,13 @@ std::vector<WordFilling> word_fillings(const Model& model, const Model& plain, c
       if (of_word.empty())
         refuse_words(fmt::format("expected words of the tokenizer, got {}", quote_begin(words[way[i]])));
       add_pieces(encoding, of_word, mask_id, pieces);
+      tokens += of_word.size() * encoding.size();
     }
+    check_tokens(tokens, options.most_tokens);
     ends.push_back(pieces.size());
   }
-  const std::vector<double> with = log_probabilities(model, pieces), without = log_probabilities(plain, pieces);
+  const std::vector<double> with = log_probabilities(model, pieces, false);
+  const std::vector<double> without = log_probabilities(model, pieces, true);
   for (size_t i = 0, at = 0; i < fillings.size(); ++i) {
     for (; at < ends[i]; ++at) fillings[i].with += with[at], fillings[i].without += without[at];
   }

@@ -1,4 +1,4 @@
-// Figures of the mask decoder: the model as it is, and the same weights without it.
+// Figures of the mask decoder: masks predicted with it and without, its passes, words at masks.
 #include <fmt/format.h>
 
 #include <utility>
@@ -28,21 +28,15 @@ std::shared_ptr<const Pipeline> open_with_decoder(const AnalyzeVerb& options) {
   return pipeline;
 }
 
-std::shared_ptr<const Model> open_without_decoder(const AnalyzeVerb& options, const ModelConfig& config) {
-  ModelOptions plain = program::model_options(options.model);
-  plain.mask_decoder = MaskDecoder::kOff;
-  return std::make_shared<const Model>(Model::load(open_checkpoint(options), config, plain));
-}
-
 }  // namespace
 
 FigureMaker open_predictions(const AnalyzeVerb& options) {
   const auto pipeline = open_with_decoder(options);
   const EncodingRules rules = mask_rules(options);
-  const auto make = [pipeline, plain = open_without_decoder(options, pipeline->config), rules,
-                     top_k = options.figures.top_k.value, shift = options.figures.shift.value](const Row& row) {
+  const auto make = [pipeline, rules, top_k = options.figures.top_k.value,
+                     shift = options.figures.shift.value](const Row& row) {
     const Encoding encoding = encode_shown(pipeline->tokenizer, row, rules);
-    DecoderEffect effect = decoder_effect(pipeline->model, *plain, encoding, pipeline->tokenizer.special().mask, shift);
+    DecoderEffect effect = decoder_effect(pipeline->model, encoding, pipeline->tokenizer.special().mask, shift);
     return MadeFigure{prediction_figure(std::move(effect), pipeline->tokenizer, top_k), encoding.size(),
                       encoding.cut_tokens};
   };
@@ -72,11 +66,10 @@ FigureMaker open_words(const AnalyzeVerb& options) {
     throw Error(ErrorCode::kUsage, "--words", "expected words for the masks of the text, got none");
   const auto pipeline = open_with_decoder(options);
   const EncodingRules rules = mask_rules(options);
-  const auto make = [pipeline, plain = open_without_decoder(options, pipeline->config), rules,
-                     words = options.figures.words.value](const Row& row) {
+  const auto make = [pipeline, rules, words = options.figures.words.value](const Row& row) {
     const Encoding encoding = encode_shown(pipeline->tokenizer, row, rules);
     return MadeFigure{
-        filling_figure(word_fillings(pipeline->model, *plain, pipeline->tokenizer, row.text, words, rules.encode)),
+        filling_figure(word_fillings(pipeline->model, pipeline->tokenizer, row.text, words, {.encode = rules.encode})),
         encoding.size(), encoding.cut_tokens};
   };
   return {make, row_encoder(pipeline->tokenizer, {rules}), pipeline};

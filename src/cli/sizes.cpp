@@ -1,5 +1,4 @@
-// Parameters by the table of tensors, operations by the room cost; each beside those of the same model without relative
-// terms.
+// Which model a name means, and its size as lines and as an object.
 #include "cli/sizes.h"
 
 #include <fmt/format.h>
@@ -7,10 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/model_size.h"
 #include "base/file.h"
-#include "checkpoint/parameter_count.h"
 #include "config/published_sizes.h"
-#include "cost/operations.h"
 #include "deberta/error.h"
 #include "program/answers.h"
 #include "program/model_options.h"
@@ -32,45 +30,6 @@ ModelConfig config_named(const std::string& name) {
   throw Error(ErrorCode::kUsage, "--sizes",
               fmt::format("expected a config.json, a model's folder, or one of {}, got {}", list_published_sizes(),
                           quote_json(name)));
-}
-
-ModelConfig without_relative_terms(ModelConfig config) {
-  config.relative_attention = false;
-  return config;
-}
-
-int64_t labels_of(const ModelConfig& config) {
-  constexpr int64_t kUsual = 2;
-  if (!config.labels.empty()) return static_cast<int64_t>(config.labels.size());
-  return config.num_labels > 0 ? config.num_labels : kUsual;
-}
-
-// ---- how large it is
-
-struct ModelSize {
-  ParameterCounts parameters, plain_parameters;  // plain: without relative terms
-  Operations operations, plain_operations;
-  double table = 0;  // operations of the relative table through its projections
-
-  double relative_terms() const { return operations.attention - plain_operations.attention; }
-  double parameter_ratio() const {
-    return static_cast<double>(parameters.all()) / static_cast<double>(plain_parameters.all());
-  }
-  double operation_ratio() const { return operations.all() / plain_operations.all(); }
-  // Of the scores alone: half of plain attention is the sum of values.
-  double score_ratio() const { return 1 + relative_terms() / (plain_operations.attention / 2); }
-};
-
-// Of the encoder for one sequence, every token of it.
-ModelSize size_of(const ModelConfig& config, int32_t length) {
-  const HeadFacts& head = head_of_config(config);
-  const ModelConfig plain = without_relative_terms(config);
-  const PassShape shape{.lengths = {&length, 1}};
-  return {.parameters = count_parameters(config, head, labels_of(config)),
-          .plain_parameters = count_parameters(plain, head, labels_of(config)),
-          .operations = forward_operations(config, shape),
-          .plain_operations = forward_operations(plain, shape),
-          .table = table_operations(config, length)};
 }
 
 // ---- how it is shown
@@ -155,7 +114,7 @@ program::Answer answer_of(const std::string& name, int64_t length, const ModelSi
 void print_sizes(const InfoVerb& options) {
   std::vector<program::Answer> answers;
   for (const std::string& name : options.sizes) {
-    const ModelSize size = size_of(config_named(name), static_cast<int32_t>(options.length.value));
+    const ModelSize size = model_size(config_named(name), static_cast<int32_t>(options.length.value));
     answers.push_back(answer_of(name, options.length.value, size));
   }
   program::print_table(options.output, {"model", "part", "parameters", "operations"}, answers);

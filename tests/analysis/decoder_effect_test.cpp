@@ -38,7 +38,7 @@ class DecoderEffect : public testing::Test {
 
 TEST_F(DecoderEffect, ShiftsMoveLogitsAndNoHiddenState) {
   const Encoding encoding = encode("a [MASK] b");
-  const auto effect = decoder_effect(pipeline_.model, plain_, encoding, mask_, 2);
+  const auto effect = decoder_effect(pipeline_.model, encoding, mask_, 2);
   ASSERT_EQ(effect.masks.size(), 1u);
   EXPECT_FALSE(effect.swapped.has_value());
   std::vector<int32_t> positions;
@@ -53,7 +53,7 @@ TEST_F(DecoderEffect, ShiftsMoveLogitsAndNoHiddenState) {
 
 TEST_F(DecoderEffect, TwoMasksMayHaveEachOthersPositions) {
   const Encoding encoding = encode("[MASK] a [MASK]");
-  const auto effect = decoder_effect(pipeline_.model, plain_, encoding, mask_, 0);
+  const auto effect = decoder_effect(pipeline_.model, encoding, mask_, 0);
   ASSERT_EQ(effect.masks.size(), 2u);
   ASSERT_TRUE(effect.swapped.has_value());
   EXPECT_EQ(effect.shifted.logits_MV, effect.with.logits_MV) << "by nothing";
@@ -62,9 +62,9 @@ TEST_F(DecoderEffect, TwoMasksMayHaveEachOthersPositions) {
 }
 
 TEST_F(DecoderEffect, RefusesWhatItCannotShow) {
-  EXPECT_ERROR(decoder_effect(pipeline_.model, plain_, encode("a b"), mask_, 1), kInput, "at least one mask token");
-  EXPECT_ERROR(decoder_effect(pipeline_.model, plain_, encode("a [MASK]"), mask_, 17), kInput, "shift: expected 0..");
-  EXPECT_ERROR(decoder_effect(plain_, plain_, encode("a [MASK]"), mask_, 1), kTask, "or it was switched off");
+  EXPECT_ERROR(decoder_effect(pipeline_.model, encode("a b"), mask_, 1), kInput, "at least one mask token");
+  EXPECT_ERROR(decoder_effect(pipeline_.model, encode("a [MASK]"), mask_, 17), kInput, "shift: expected 0..");
+  EXPECT_ERROR(decoder_effect(plain_, encode("a [MASK]"), mask_, 1), kTask, "or it was switched off");
   EXPECT_ERROR(decoder_terms(plain_, encode("a")), kTask, "mask decoder: expected a masked language model");
 }
 
@@ -83,7 +83,7 @@ TEST_F(DecoderEffect, TermsAreThoseOfEachPass) {
 // The pieces of a word from left to right, the later ones masked.
 TEST_F(DecoderEffect, AWordIsScoredPieceByPiece) {
   const std::string text = "a [MASK] b";
-  const auto fillings = word_fillings(pipeline_.model, plain_, pipeline_.tokenizer, text, {"xyz", "b"});
+  const auto fillings = word_fillings(pipeline_.model, pipeline_.tokenizer, text, {"xyz", "b"});
   ASSERT_EQ(fillings.size(), 2u);
   EXPECT_EQ(fillings[0].words, std::vector<std::string>{"xyz"});
   const Encoding encoding = encode("a xyz b");
@@ -105,15 +105,38 @@ TEST_F(DecoderEffect, AWordIsScoredPieceByPiece) {
 }
 
 TEST_F(DecoderEffect, WordsComeInEveryOrder) {
-  const auto all = word_fillings(pipeline_.model, plain_, pipeline_.tokenizer, "[MASK] [MASK]", {"a", "b", "c"});
+  const auto all = word_fillings(pipeline_.model, pipeline_.tokenizer, "[MASK] [MASK]", {"a", "b", "c"});
   std::vector<std::string> orders;
   for (const WordFilling& one : all) orders.push_back(one.words[0] + one.words[1]);
   EXPECT_EQ(orders, (std::vector<std::string>{"ab", "ac", "ba", "bc", "ca", "cb"}));
-  EXPECT_ERROR(word_fillings(pipeline_.model, plain_, pipeline_.tokenizer, "[MASK] [MASK]", {"a"}), kInput,
+  EXPECT_ERROR(word_fillings(pipeline_.model, pipeline_.tokenizer, "[MASK] [MASK]", {"a"}), kInput,
                "words: expected a word for each of 2 masks, got 1");
-  EXPECT_ERROR(word_fillings(pipeline_.model, plain_, pipeline_.tokenizer, "a", {"a"}), kInput, "at least one mask");
-  EXPECT_ERROR(word_fillings(pipeline_.model, plain_, pipeline_.tokenizer, "[MASK] a", {" "}), kInput,
+  EXPECT_ERROR(word_fillings(pipeline_.model, pipeline_.tokenizer, "a", {"a"}), kInput, "at least one mask");
+  EXPECT_ERROR(word_fillings(pipeline_.model, pipeline_.tokenizer, "[MASK] a", {" "}), kInput,
                "words: expected words of the tokenizer");
+}
+
+// Many copies of a text run in several passes, with the bits of one.
+TEST_F(DecoderEffect, AWayIsScoredAsByItself) {
+  const std::vector<std::string> letters{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  const auto all = word_fillings(pipeline_.model, pipeline_.tokenizer, "[MASK] or [MASK]", letters);
+  ASSERT_EQ(all.size(), 90u);
+  const auto last = word_fillings(pipeline_.model, pipeline_.tokenizer, "[MASK] or [MASK]", {"j", "i"}).front();
+  EXPECT_EQ(all.back().words, last.words);
+  EXPECT_EQ(all.back().with, last.with);
+  EXPECT_EQ(all.back().without, last.without);
+}
+
+TEST_F(DecoderEffect, WordsRunNoLongerThanTheyMay) {
+  const size_t tokens = encode("a b c").size();
+  const auto fill = [&](const std::vector<std::string>& words, size_t most) {
+    return word_fillings(pipeline_.model, pipeline_.tokenizer, "a [MASK] c", words, {.most_tokens = most});
+  };
+  const size_t one = fill({"b"}, SIZE_MAX).size();
+  EXPECT_EQ(one, 1u);
+  EXPECT_ERROR(fill({"b"}, tokens - 1), kInput, "words: expected words whose pieces are predicted in at most");
+  EXPECT_ERROR(fill({"a", "b", "c", "d", "e", "f"}, 2 * tokens), kInput, "give fewer or shorter ones");
+  EXPECT_ERROR(fill(std::vector<std::string>(121, "a"), SIZE_MAX), kInput, "words: expected at most 120 ways");
 }
 
 }  // namespace

@@ -88,11 +88,10 @@ TEST_F(Figures, OfPositionsAndTables) {
 }
 
 TEST_F(Figures, OfTheDecoderAndOfReplacedTokens) {
-  const Model plain = Model::load(checkpoint_, pipeline_.config, {.threads = 1, .mask_decoder = MaskDecoder::kOff});
   const int32_t mask = pipeline_.tokenizer.special().mask;
-  expect_whole(prediction_figure(decoder_effect(pipeline_.model, plain, encoding_, mask), pipeline_.tokenizer, 3),
+  expect_whole(prediction_figure(decoder_effect(pipeline_.model, encoding_, mask), pipeline_.tokenizer, 3),
                prediction_columns(), 9);
-  expect_whole(filling_figure(word_fillings(pipeline_.model, plain, pipeline_.tokenizer, "a [MASK] film", {"b", "c"})),
+  expect_whole(filling_figure(word_fillings(pipeline_.model, pipeline_.tokenizer, "a [MASK] film", {"b", "c"})),
                filling_columns(), 2);
   const Pipeline discriminator = test::tiny_pipeline(other_folder_, Head::kReplacedToken, {}, 0);
   expect_whole(walk_figure(replaced_walk(pipeline_.model, discriminator.model, pipeline_.tokenizer, encoding_),
@@ -102,7 +101,10 @@ TEST_F(Figures, OfTheDecoderAndOfReplacedTokens) {
 
 TEST_F(Figures, OfTwoModelsNeedTheSamePieces) {
   EXPECT_NO_THROW(check_same_pieces(pipeline_.tokenizer, "A", pipeline_.tokenizer, "B"));
+  EXPECT_TRUE(have_same_pieces(pipeline_.tokenizer, pipeline_.tokenizer));
   const Tokenizer other = Tokenizer::load(test::fixture("tokenizer/bpe"));
+  EXPECT_FALSE(have_same_pieces(pipeline_.tokenizer, other));
+  EXPECT_FALSE(have_same_pieces(other, pipeline_.tokenizer));
   EXPECT_ERROR(check_same_pieces(pipeline_.tokenizer, "A", other, "B"), kTokenId, "as in A, got ");
 }
 
