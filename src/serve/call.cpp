@@ -14,7 +14,6 @@ namespace deberta::serve {
 namespace {
 
 constexpr JsonLimits kBodyLimits = {.max_bytes = SIZE_MAX, .max_depth = 32, .max_nodes = 500000, .max_members = 4096};
-constexpr size_t kMostExplaining = 4;
 constexpr size_t kMostIgnored = 16;  // fields that X-Ignored-Fields names
 
 double seconds_of(int64_t microseconds) {
@@ -82,10 +81,9 @@ void Call::begin(Command handler) {
 void Call::begin(Explain handler) {
   check_taking();
   check_count();
-  if (server_.explaining >= kMostExplaining)
-    throw ApiError(ApiCode::kOverloaded, "the server is busy explaining other texts");
-  ++server_.explaining;
-  server_.explainer->post([self = shared_from_this(), handler] { self->explain(handler); });
+  explain_place_ = server_.explain_places.take(client_);
+  note_leaving();
+  server_.explainer->post(client_, WorkSize::kLarge, [self = shared_from_this(), handler] { self->explain(handler); });
 }
 
 void Call::begin(Answer) {
@@ -110,11 +108,16 @@ std::string Call::turn_line() const {
   return fmt::format("{}\n{}\n{}", client_, server_.models.served_name(model_of_head()), static_cast<int>(priority()));
 }
 
-// Reads the body when its turn comes.
-void Call::await_turn() {
+// What has not begun when the client leaves is not done.
+void Call::note_leaving() {
   exchange_->on_disconnect([weak = weak_from_this()] {
     if (const std::shared_ptr<Call> self = weak.lock()) self->has_left_ = true;
   });
+}
+
+// Reads the body when its turn comes.
+void Call::await_turn() {
+  note_leaving();
   const auto is_over = [self = shared_from_this(), deadline = info().deadline] {
     return self->has_left_ || microseconds() >= deadline;
   };
@@ -257,6 +260,7 @@ void Call::note_unknown(const Body& body) {
 
 // Runs a text for the explorer, on a thread that does nothing else, so that serving goes on.
 void Call::explain(Explain handler) {
+  if (has_left_) return;
   try {
     const Json json = body_json(request().body);
     Body body(json);
@@ -268,7 +272,6 @@ void Call::explain(Explain handler) {
   } catch (...) {
     fail(std::current_exception());
   }
-  --server_.explaining;
 }
 
 // Opens and closes models, on a thread that does nothing else.
@@ -339,6 +342,7 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
 // A client that has its answer may ask again at once: by then the place of a request that did not run is free.
 void Call::leave_queue() {
   turn_.reset();
+  explain_place_.reset();
   if (admitted_) served_->worker->cancel(*std::exchange(admitted_, std::nullopt));
 }
 

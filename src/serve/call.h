@@ -44,6 +44,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void begin(Get handler);
   void begin(Command handler);
   void begin(Explain handler);
+  void note_leaving();
   void check_taking() const;  // throws while the server is about to end
   void check_count() const;   // throws while too many requests are there
   std::string turn_line() const;
@@ -77,7 +78,8 @@ class Call : public std::enable_shared_from_this<Call> {
   std::optional<Key> key_;
   std::string client_;  // the client whose share of the work it uses
   std::optional<RequestId> admitted_;
-  std::unique_ptr<ReadTurns::Turn> turn_;  // held while a large body is read and answered
+  std::unique_ptr<ReadTurns::Turn> turn_;      // held while a large body is read and answered
+  std::shared_ptr<const void> explain_place_;  // held until a text is explained
   Outcome outcome_;
   RequestFacts facts_;
   size_t characters_ = 0, answer_bytes_ = 0;

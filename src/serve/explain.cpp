@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/explanation.h"
 #include "analysis/head_figures.h"
+#include "heads/head_facts.h"
 #include "serve/api_error.h"
+#include "serve/short_text.h"
 
 namespace deberta::serve {
 
@@ -29,8 +31,7 @@ std::string_view query_value(std::string_view query, std::string_view name) {
 namespace {
 
 constexpr size_t kMostKept = 8;
-constexpr size_t kMostPositions = 4096;  // tokens of a text of which no more than the distances are asked
-constexpr size_t kTermBytes = 20;        // per query, key and head: three terms, their sum and the weight
+constexpr size_t kMostLength = 4096;     // tokens of a text of which no more than the length is given
 constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 
 [[noreturn]] void refuse(std::string_view name, const std::string& message) {
@@ -81,18 +82,19 @@ size_t bytes_of(const AttentionTerms& terms) {
   return floats * sizeof(float);
 }
 
-// A text of so many tokens has terms of at most so many bytes.
-size_t most_tokens(const ModelConfig& config, size_t bytes) {
-  const int64_t heads = std::max<int64_t>(1, config.num_hidden_layers * config.num_attention_heads);
-  const size_t of_pair = kTermBytes * static_cast<size_t>(heads);
-  return std::min(kMostExplainedTokens, static_cast<size_t>(std::sqrt(bytes / of_pair)));
+size_t length_of(std::string_view query) {
+  return number_of(query, "length", 1, kMostLength);
+}
+
+void append(JsonObject fields, JsonObject& object) {
+  for (JsonMember& field : fields) object.push_back(std::move(field));
 }
 
 }  // namespace
 
 HttpResponse explain_positions(const ServedModel& model, std::string_view query) {
   const ModelConfig& config = model.pipeline.config;
-  const size_t length = number_of(query, "length", 1, kMostPositions);
+  const size_t length = length_of(query);
   JsonArray rows;
   if (config.relative_attention) {
     for (const int32_t row : relative_position_rows(config, static_cast<int64_t>(length))) rows.push_back(int64_t{row});
@@ -103,24 +105,40 @@ HttpResponse explain_positions(const ServedModel& model, std::string_view query)
                                   {"rows", std::move(rows)}});
 }
 
+namespace {
+
+HttpResponse size_response(std::string_view name, size_t length, const ModelSize& size) {
+  JsonObject about{{"model", name}, {"length", uint64_t{length}}};
+  append(size_json(size), about);
+  JsonArray names;
+  for (const PublishedSize& published : published_sizes()) names.emplace_back(published.name);
+  about.emplace_back("published", std::move(names));
+  return json_response(std::move(about));
+}
+
+}  // namespace
+
+HttpResponse explain_size(const ServedModel& model, std::string_view query) {
+  const size_t length = length_of(query);
+  const Model& own = model.pipeline.model;
+  return size_response(
+      model.name, length,
+      model_size(model.pipeline.config, facts_of(own.head()), own.labels(), static_cast<int32_t>(length)));
+}
+
+HttpResponse explain_size(const PublishedSize& size, std::string_view query) {
+  const size_t length = length_of(query);
+  return size_response(size.name, length, model_size(published_config(size), static_cast<int32_t>(length)));
+}
+
 HttpResponse Explanations::explain(const ServedModel& model, Body& body, const std::string& owner, int64_t now) {
-  const std::optional<std::string> text = body.text("text");
-  if (!text) body.refuse_missing("text");
-  const std::optional<std::string> pair = body.text("text_pair");
-  TextInput input{.text = *text};
-  if (pair) input.pair = *pair;
-  const Tokenizer& tokenizer = model.pipeline.tokenizer;
-  const EncodingRules rules{.encode = {.max_tokens = most_tokens(model.pipeline.config, most_bytes_)},
-                            .long_text = LongText::kRefuse};
-  const Places places(tokenizer, rules, nullptr, [&]() -> std::vector<PlacedText> {
-    return {{*text, body.pointer_of("text"), pair, body.pointer_of("text_pair")}};
-  });
-  const Encoding encoding = places.plan([&] { return encode_one(tokenizer, input, rules); });
-  AttentionTerms terms = attention_terms(model.pipeline.model, encoding);
+  const Pipeline& pipeline = model.pipeline;
+  const size_t most = most_term_tokens(pipeline.config, pipeline.config.num_hidden_layers, most_bytes_);
+  const Encoding encoding = encode_short(model, body, read_text_or_pair(body), short_text_rules(most));
+  AttentionTerms terms = attention_terms(pipeline.model, encoding);
   check_finite(terms);
   JsonObject about{{"model", model.name}};
-  for (auto& field : explanation_json(model.pipeline.config, tokenizer, encoding, terms))
-    about.push_back(std::move(field));
+  append(explanation_json(pipeline.config, pipeline.tokenizer, encoding, terms), about);
   about.emplace_back("explain_id", keep(std::move(terms), owner, now));
   return json_response(std::move(about));
 }

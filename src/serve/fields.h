@@ -168,6 +168,8 @@ inline constexpr Field kAlignToWords = fitting({.name = "align_to_words",
                                                 .own_text = "whether answers begin and end at word boundaries"});
 inline constexpr Field kTopTokens =
     fitting({.name = "top_k", .row = parameter("fill", "top_k"), .own_range = "1..1000", .own_default = "5"});
+inline constexpr Field kTopPredictions =
+    fitting({.name = "top_k", .row = parameter("fill", "top_k"), .own_range = "1..100", .own_default = "5"});
 inline constexpr Field kTargets = same(parameter("fill", "targets"));
 inline constexpr Field kCandidateLabels =
     fitting({.name = "candidate_labels", .row = parameter("zero-shot", "labels")});
@@ -187,6 +189,13 @@ inline constexpr Parameter kProtocol[] = {
      "the form of the answer, where that of the hub and that of the transformers pipelines differ"},
     {"force", "", ParameterType::kFlag, "", "", "also a model with another head or other labels"},
     {"level", "", ParameterType::kWord, "", "info|warning|error", "which requests are logged"},
+    {"words", "", ParameterType::kTexts, "", "WORDS",
+     "words of any number of pieces, which are scored at the masks in every order"},
+    {"generator", "", ParameterType::kText, "", "NAME",
+     "the name of the model that guesses the masked pieces; without it the first that reads the same pieces"},
+    {"share", "", ParameterType::kNumber, "0.15", "0..1", "fraction of the pieces to mask; at least one is masked"},
+    {"seed", "", ParameterType::kInteger, "0", "0..1000000000000",
+     "which pieces are masked, and what the generator draws"},
     {"binary_data_size", "", ParameterType::kInteger, "", "0..9223372036854775807",
      "bytes of the tensor behind the JSON"},
     {"binary_data_output", "", ParameterType::kFlag, "", "", "whether the answer's tensor is bytes behind its JSON"},
@@ -205,6 +214,10 @@ inline constexpr Field kEncodingFormat = of_protocol("encoding_format");
 inline constexpr Field kShape = of_protocol("shape");
 inline constexpr Field kForce = of_protocol("force");
 inline constexpr Field kLevel = of_protocol("level");
+inline constexpr Field kWords = of_protocol("words");
+inline constexpr Field kGenerator = of_protocol("generator");
+inline constexpr Field kShare = of_protocol("share");
+inline constexpr Field kSeed = of_protocol("seed");
 inline constexpr Field kBinaryDataSize = of_protocol("binary_data_size");
 inline constexpr Field kBinaryDataOutput = of_protocol("binary_data_output");
 inline constexpr Field kBinaryData = of_protocol("binary_data");

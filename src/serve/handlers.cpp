@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/same_pieces.h"
+#include "config/published_sizes.h"
 #include "deberta/library.h"
 #include "heads/head_facts.h"
 #include "serve/fields.h"
@@ -48,6 +50,11 @@ HttpResponse file_response(std::string_view type, std::string_view text) {
                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
                    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}},
       .body = std::string(text)};
+}
+
+std::string model_of_query(const GetRequest& request) {
+  const std::string_view name = query_value(request.request.query, "model");
+  return std::string(name.empty() ? request.request.header("x-model") : name);
 }
 
 }  // namespace
@@ -111,9 +118,15 @@ HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request) 
 }
 
 HttpResponse explain_positions(ServerState& server, const GetRequest& request) {
-  const std::string_view model = query_value(request.request.query, "model");
-  const std::string name(model.empty() ? request.request.header("x-model") : model);
-  return serve::explain_positions(server.models.find(name)->model, request.request.query);
+  return serve::explain_positions(server.models.find(model_of_query(request))->model, request.request.query);
+}
+
+HttpResponse explain_size(ServerState& server, const GetRequest& request) {
+  const std::string name = model_of_query(request);
+  const PublishedSize* size = find_published_size(name);
+  if (size != nullptr && server.models.served_name(name).empty())
+    return serve::explain_size(*size, request.request.query);
+  return serve::explain_size(server.models.find(name)->model, request.request.query);
 }
 
 }  // namespace gets
@@ -155,8 +168,46 @@ Json set_log_level(ServerState& server, const std::string&, Body& body) {
 
 }  // namespace commands
 
-HttpResponse explain_tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner) {
+namespace explains {
+namespace {
+
+bool guesses_words(const Model& model) {
+  return facts_of(model.head()).predicts_words() && !model.config().is_causal;
+}
+
+std::shared_ptr<Served> generator_of(const ServerState& server, const ServedModel& model, Body& body) {
+  if (const std::optional<std::string> name = body.text(field::kGenerator)) {
+    try {
+      return server.models.find(*name);
+    } catch (ApiError& error) {
+      error.field = body.pointer_of(field::kGenerator.name);
+      throw;
+    }
+  }
+  for (std::shared_ptr<Served>& other : server.models.open_ones()) {
+    const Pipeline& pipeline = other->model.pipeline;
+    if (guesses_words(pipeline.model) && have_same_pieces(pipeline.tokenizer, model.pipeline.tokenizer)) return other;
+  }
+  body.refuse(field::kGenerator.name,
+              fmt::format("expected a masked language model that reads the pieces of {}, got none; serve one beside it",
+                          model.name));
+}
+
+}  // namespace
+
+HttpResponse tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner) {
   return server.explanations.explain(model, body, owner, microseconds());
 }
+
+HttpResponse decoder(ServerState& server, const ServedModel& model, Body& body, const std::string& owner) {
+  return explain_decoder(server.explanations, model, body, owner, microseconds());
+}
+
+HttpResponse replaced(ServerState& server, const ServedModel& model, Body& body, const std::string&) {
+  const std::shared_ptr<Served> generator = generator_of(server, model, body);
+  return explain_replaced(generator->model, model, body, server.explanations.most_bytes());
+}
+
+}  // namespace explains
 
 }  // namespace deberta::serve

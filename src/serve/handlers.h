@@ -28,7 +28,9 @@ HttpResponse model_ready(ServerState& server, const GetRequest& request);
 HttpResponse explain_terms(ServerState& server, const GetRequest& request);
 HttpResponse explain_heads(ServerState& server, const GetRequest& request);
 HttpResponse explain_thumbnails(ServerState& server, const GetRequest& request);
-HttpResponse explain_positions(ServerState& server, const GetRequest& request);  // the model: `model`, or X-Model
+// The model: `model`, or X-Model. Of a size, also one that is published and not served.
+HttpResponse explain_positions(ServerState& server, const GetRequest& request);
+HttpResponse explain_size(ServerState& server, const GetRequest& request);
 // What the server reports about itself: server_info.cpp.
 HttpResponse info(ServerState& server, const GetRequest& request);
 HttpResponse models(ServerState& server, const GetRequest& request);
@@ -44,7 +46,12 @@ Json reload(ServerState& server, const std::string& model, Body& body);
 Json set_log_level(ServerState& server, const std::string& model, Body& body);
 }  // namespace commands
 
-// Answers with the tokens of a text and the id of its attention, which is kept for a minute.
-HttpResponse explain_tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner);
+// What the explorer is shown of a text (explain.h).
+namespace explains {
+HttpResponse tokens(ServerState& server, const ServedModel& model, Body& body, const std::string& owner);
+HttpResponse decoder(ServerState& server, const ServedModel& model, Body& body, const std::string& owner);
+// The generator: the field `generator`, or the first model that guesses words of the same pieces.
+HttpResponse replaced(ServerState& server, const ServedModel& model, Body& body, const std::string& owner);
+}  // namespace explains
 
 }  // namespace deberta::serve

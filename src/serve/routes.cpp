@@ -66,11 +66,14 @@ constexpr std::array kRoutes = {
     Route{.method = "GET", .path = "/explorer", .handler = gets::page, .scope = Scope::kExplain, .is_open = true},
     Route{
         .method = "GET", .path = "/explorer/{file}", .handler = gets::page, .scope = Scope::kExplain, .is_open = true},
-    Route{"POST", "/explain/tokens", explain_tokens, Dialect::kTei, Scope::kExplain},
+    Route{"POST", "/explain/tokens", explains::tokens, Dialect::kTei, Scope::kExplain},
+    Route{"POST", "/explain/decoder", explains::decoder, Dialect::kTei, Scope::kExplain},
+    Route{"POST", "/explain/replaced", explains::replaced, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/terms", gets::explain_terms, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/heads", gets::explain_heads, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/thumbnails", gets::explain_thumbnails, Dialect::kTei, Scope::kExplain},
     Route{"GET", "/explain/positions", gets::explain_positions, Dialect::kTei, Scope::kExplain},
+    Route{"GET", "/explain/size", gets::explain_size, Dialect::kTei, Scope::kExplain},
     Route{"POST", "/models/{model}/pipeline/{task}", answers::hub_task},
     Route{"POST", "/models/{model}", answers::hub_own_task},
 };

@@ -13,6 +13,7 @@
 #include "serve/browser.h"
 #include "serve/client_shares.h"
 #include "serve/explain.h"
+#include "serve/explain_places.h"
 #include "serve/http_server.h"
 #include "serve/keys.h"
 #include "serve/metrics.h"
@@ -83,7 +84,7 @@ struct ServerState {
   RateLimits rates;
   std::atomic<LogLevel> log_level = LogLevel::kInfo;
   Explanations explanations;
-  std::atomic<size_t> explaining = 0;  // explanations that wait or run
+  ExplainPlaces explain_places;
   std::atomic<size_t> reloads = 0, failed_reloads = 0, cut_answers = 0;
   std::atomic<bool> is_closing = false;
   uint64_t trimmed = 0;                                                 // bytes that clients had returned by then

@@ -38,6 +38,9 @@ TEST(OpenApi, StatusesFollowFromWhatARouteDoes) {
   EXPECT_EQ(statuses(all, "/predict", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503 504");
   EXPECT_EQ(statuses(all, "/tokenize", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 503");
   EXPECT_EQ(statuses(all, "/explain/tokens", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503");
+  EXPECT_EQ(statuses(all, "/explain/decoder", "post"), statuses(all, "/explain/tokens", "post"));
+  EXPECT_EQ(statuses(all, "/explain/replaced", "post"), statuses(all, "/explain/tokens", "post"));
+  EXPECT_EQ(statuses(all, "/explain/size", "get"), "200 400 401 403 404 408 414 422 431 503");
   EXPECT_EQ(statuses(all, "/explain/terms", "get"), "200 400 401 403 404 408 414 422 431 503");
   EXPECT_EQ(statuses(all, "/explain/positions", "get"), "200 400 401 403 404 408 414 422 431 503");
   EXPECT_EQ(statuses(all, "/explain/heads", "get"), "200 400 401 403 404 408 414 431 503");
@@ -78,6 +81,18 @@ TEST(OpenApi, BodiesWithTextsSayHowLongOnesAreCut) {
     for (const std::string_view field : {"truncate", "truncation_direction"})
       EXPECT_NE(properties.find(field), nullptr) << body << " " << field;
   }
+}
+
+TEST(OpenApi, AnswersOfSizesHaveTheirParts) {
+  const Json all = document();
+  const auto parts = [&](std::string_view schema) {
+    std::string names;
+    for (const auto& [name, kind] : at(all, {"components", "schemas", schema, "properties"}).as_object())
+      names += (names.empty() ? "" : " ") + name;
+    return names;
+  };
+  EXPECT_EQ(parts("ParameterCounts"), "words positions embeddings relative layers convolution head total");
+  EXPECT_EQ(parts("OperationCounts"), "linear attention relative total");
 }
 
 TEST(OpenApi, EveryRouteIsDescribed) {

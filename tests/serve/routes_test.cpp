@@ -24,6 +24,9 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(description("POST", "/predict"), "/predict  ");
   EXPECT_EQ(description("POST", "/"), "/  ");
   EXPECT_EQ(description("HEAD", "/info"), "/info  ");
+  EXPECT_EQ(description("POST", "/explain/decoder"), "/explain/decoder  ");
+  EXPECT_EQ(description("POST", "/explain/replaced"), "/explain/replaced  ");
+  EXPECT_EQ(description("GET", "/explain/size"), "/explain/size  ");
   EXPECT_EQ(description("POST", "/models/a"), "/models/{model} a ");
   EXPECT_EQ(description("POST", "/models/org/name"), "/models/{model} org/name ");
   EXPECT_EQ(description("POST", "/models/org%2Fname"), "/models/{model} org/name ");

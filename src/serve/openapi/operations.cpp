@@ -75,6 +75,16 @@ constexpr Operation kOperations[] = {
      "explainThumbnails", "", "", "application/octet-stream"},
     {"/explain/positions", kExplorer, "the row of the relative table for each distance, from 1 - length to length - 1",
      "explainPositions", "", "", "Positions"},
+    {"/explain/decoder", kExplorer,
+     "what the mask decoder does: words for each mask with it, without it, with positions higher by one, and with the "
+     "positions of the first and the last mask exchanged; given words at the masks; its passes are kept as layers",
+     "explainDecoder", "DecoderRequest",
+     R"({"text": "a new [MASK] opened beside the new [MASK] .", "words": ["store", "mall"]})", "DecoderExplanation"},
+    {"/explain/replaced", kExplorer, "a text through generator and discriminator: masked, drawn, labelled, judged",
+     "explainReplaced", "ReplacedRequest", R"({"text": "The capital of France is Paris .", "seed": 1})",
+     "ReplacedExplanation"},
+    {"/explain/size", kExplorer, "parameters by part, and operations for a text of that length", "explainSize", "", "",
+     "ModelSize"},
     {"/explorer", kExplorer, "the page", "explorer", "", "", "text/html"},
     {"/explorer/{file}", kExplorer, "its scripts and style", "explorerFile", "", "", "text/javascript|text/css"},
     {"/admin/models", kAdmin, "the models and their folders", "adminModels", "", "", "AdminModels"},
@@ -93,7 +103,7 @@ constexpr Operation kOperations[] = {
     {"/docs/{file}", kServer, "the page's script and style", "docsFile", "", "", "text/javascript|text/css"},
 };
 
-constexpr std::string_view kIdText = "explain_id of /explain/tokens; kept for a minute";
+constexpr std::string_view kIdText = "explain_id of /explain/tokens or /explain/decoder; kept for a minute";
 constexpr QueryValue kQueryValues[] = {
     {"/explain/terms", "id", R"({"type": "string"})", kIdText, false},
     {"/explain/terms", "layer", R"({"type": "integer", "minimum": 1})"},
@@ -105,6 +115,8 @@ constexpr QueryValue kQueryValues[] = {
     {"/explain/thumbnails", "size", R"({"type": "integer", "minimum": 1, "maximum": 64})"},
     {"/explain/positions", "model", R"({"type": "string"})", "the name of a model", false},
     {"/explain/positions", "length", R"({"type": "integer", "minimum": 1, "maximum": 4096})"},
+    {"/explain/size", "model", R"({"type": "string"})", "the name of a model, or of a published size", false},
+    {"/explain/size", "length", R"({"type": "integer", "minimum": 1, "maximum": 4096})"},
 };
 
 }  // namespace

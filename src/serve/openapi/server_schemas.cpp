@@ -76,6 +76,71 @@ Json explained_token() {
                  {"end", or_null(count())}});
 }
 
+Json decoder_explanation() {
+  return closed({{"explain_id", string()},
+                 {"model", string()},
+                 {"tokens", list_of(named("ExplainedToken"))},
+                 {"passes", count()},
+                 {"heads", count()},
+                 {"terms", list_of(words({"c2c", "c2p", "p2c"}))},
+                 {"scale", number()},
+                 {"rows", list_of(count())},
+                 {"masks", list_of(named("ExplainedMask"))},
+                 {"fillings", list_of(named("WordFilling"))}});
+}
+
+Json explained_mask() {
+  const Json best = list_of(named("PredictedToken"));
+  return closed({{"token", described(count(), "its place among the tokens")},
+                 {"with", best},
+                 {"without", best},
+                 {"shifted", best},
+                 optional("swapped", described(best, "where the text has two masks or more"))});
+}
+
+Json word_filling() {
+  return closed({{"words", list_of(string())},
+                 {"with", described(number(), "the natural logarithm of their probability, with the mask decoder")},
+                 {"without", number()}});
+}
+
+Json replaced_explanation() {
+  return closed({{"model", string()},
+                 {"generator", string()},
+                 {"seed", count()},
+                 {"tokens", list_of(named("WalkedToken"))},
+                 {"losses", named("LossesOfBoth")},
+                 {"signal", named("SignalOfBoth")}});
+}
+
+Json walked_token() {
+  return closed(
+      {{"text", string()},
+       {"special", boolean()},
+       {"segment", count()},
+       {"start", or_null(count())},
+       {"end", or_null(count())},
+       {"is_masked", boolean()},
+       {"drawn", described(or_null(string()), "what the generator put in its place; null: it was not masked")},
+       {"drawn_probability", or_null(number())},
+       {"is_replaced", described(boolean(), "a draw that is right counts as the original")},
+       {"replaced_probability", described(number(), "what the model says")}});
+}
+
+Json model_size() {
+  return closed({{"model", string()},
+                 {"length", count()},
+                 {"parameters", named("ParameterCounts")},
+                 {"flops", named("OperationCounts")},
+                 {"published", described(list_of(string()), "the published sizes that `model` may name, too")}});
+}
+
+Json counts_of(const std::vector<std::string_view>& parts, const Json& kind) {
+  std::vector<Property> properties;
+  for (const std::string_view part : parts) properties.push_back({part, kind});
+  return closed(properties);
+}
+
 Json head_figure() {
   return closed({{"layer", count()},
                  {"head", count()},
@@ -132,6 +197,21 @@ JsonObject explorer_schemas() {
                             {"table_rows", described(count(), "0: the model has no relative table")},
                             {"rows", list_of(count())}})},
       {"HeadShares", closed({{"c2c", number()}, {"c2p", number()}, {"p2c", number()}})},
+      {"DecoderRequest", request({{"text", string()}}, {&field::kTopPredictions, &field::kWords, &field::kModel})},
+      {"DecoderExplanation", decoder_explanation()},
+      {"ExplainedMask", explained_mask()},
+      {"PredictedToken", closed({{"token_str", string()}, {"score", number()}})},
+      {"WordFilling", word_filling()},
+      {"ReplacedRequest",
+       request({{"text", string()}}, {&field::kGenerator, &field::kShare, &field::kSeed, &field::kModel})},
+      {"ReplacedExplanation", replaced_explanation()},
+      {"WalkedToken", walked_token()},
+      {"LossesOfBoth", counts_of({"generator", "discriminator"}, number())},
+      {"SignalOfBoth", described(counts_of({"generator", "discriminator"}, count()), "tokens that give the losses")},
+      {"ModelSize", model_size()},
+      {"ParameterCounts",
+       counts_of({"words", "positions", "embeddings", "relative", "layers", "convolution", "head", "total"}, count())},
+      {"OperationCounts", counts_of({"linear", "attention", "relative", "total"}, number())},
   };
 }
 
