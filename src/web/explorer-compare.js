@@ -1,30 +1,18 @@
 // One head on two texts, or in two models, side by side on one scale.
 import { element, note } from "./dom.js";
 import { paletteOf } from "./explorer-colours.js";
-import { choices, headControls, scaleChoice } from "./explorer-controls.js";
+import { choices, headControls, scaleChoice, textField } from "./explorer-controls.js";
 import { colourBar } from "./explorer-draw.js";
 import { matrixFigure, readoutOf, roomIn } from "./explorer-figures.js";
 import { NAMES } from "./explorer-head.js";
 import { mostOf, scaleOf } from "./explorer-numbers.js";
 import { makeSource } from "./explorer-source.js";
 
-function otherField(state, redraw) {
-  const field = element("textarea", { id: "other", rows: 1, dir: "auto", autocomplete: "off", value: state.other });
-  const run = () => redraw({ other: field.value });
-  field.addEventListener("change", run);
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    run();
-  });
-  return element("label", { className: "grows" }, "Other text", field);
-}
-
 function compareControls(state, redraw) {
   const terms = [...state.about.terms, "sum", "softmax"].map((name) => [name, NAMES[name]]);
   const models = state.models.map(({ name }) => [name, name]);
   return element("div", { className: "controls" },
-    otherField(state, redraw),
+    textField("other", "Other text", state.other, (value) => redraw({ other: value })),
     choices("other-model", "Other model", models, state.otherModel || state.model,
       (value) => redraw({ otherModel: value })),
     ...headControls(state, redraw),
@@ -46,7 +34,7 @@ async function explainedOther(state) {
 
 // { title, text, tokens, values } of a text's matrix. Of a smaller model, the last layer or head stands for later ones.
 async function sideOf(state, source, about, model, text) {
-  const layer = Math.min(state.layer, about.layers), head = Math.min(state.head, about.heads);
+  const layer = Math.min(state.layer, about.layers), head = Math.min(state.head, about.heads - 1);
   if (!["sum", "softmax", ...about.terms].includes(state.term))
     throw new Error(`${model} has no ${NAMES[state.term]}.`);
   const values = await source.term(layer, head, state.term);

@@ -9,11 +9,24 @@ export function choices(id, label, values, chosen, change) {
   return element("label", {}, label, select);
 }
 
-export function headControls(state, redraw) {
-  const numbers = (count) => Array.from({ length: count }, (_, i) => [i + 1, i + 1]);
-  const { layers, heads } = state.about;
-  return [choices("layer", "Layer", numbers(layers), state.layer, (value) => redraw({ layer: +value })),
-    choices("head", "Head", numbers(heads), state.head, (value) => redraw({ head: +value }))];
+// Which layer, counted from 1, or pass of the mask decoder, and which head, counted from 0.
+export function headControls(state, redraw, { about = state.about, place = "layer", name = "Layer" } = {}) {
+  const numbers = (first, count) => Array.from({ length: count }, (_, i) => [first + i, first + i]);
+  return [choices(place, name, numbers(1, about.layers), state[place], (value) => redraw({ [place]: +value })),
+    choices("head", "Head", numbers(0, about.heads), state.head, (value) => redraw({ head: +value }))];
+}
+
+// A field of a text that a view has beside those of the page.
+export function textField(id, label, value, change) {
+  const field = element("textarea", { id, rows: 1, dir: "auto", autocomplete: "off", value });
+  const run = () => change(field.value);
+  field.addEventListener("change", run);
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    run();
+  });
+  return element("label", { className: "grows" }, label, field);
 }
 
 export function actionButton(label, id, act) {

@@ -1,4 +1,4 @@
-// Curves and boxes as SVG, on axes with round numbers.
+// Curves, boxes and bars as SVG, on axes with round numbers.
 import { shape } from "./dom.js";
 import { logarithmOf, rangeOf, ticksByTen, ticksOf } from "./explorer-numbers.js";
 
@@ -23,9 +23,9 @@ const gridLine = (place, value) =>
   shape("line", { ...place, stroke: "currentColor", "stroke-opacity": value === 0 ? 0.5 : 0.15 });
 
 // The lines of an axis with their numbers; those of zero stand out.
-const linesAcross = (across, { top, bottom }) => across.ticks.flatMap((value) => [
+const linesAcross = (across, { top, bottom }, textOf = tickText) => across.ticks.flatMap((value) => [
   gridLine({ x1: across.at(value), x2: across.at(value), y1: top, y2: bottom }, value),
-  shape("text", { class: "tick-x", x: across.at(value), y: bottom + 15, "text-anchor": "middle" }, tickText(value)),
+  shape("text", { class: "tick-x", x: across.at(value), y: bottom + 15, "text-anchor": "middle" }, textOf(value)),
 ]);
 const linesUp = (up, { left, right }) => up.ticks.flatMap((value) => [
   gridLine({ x1: left, x2: right, y1: up.at(value), y2: up.at(value) }, value),
@@ -95,5 +95,45 @@ export function drawBoxes(rows, { width, x }) {
   svg.append(...linesAcross(across, box),
     shape("text", { x: (box.left + width) / 2, y: box.bottom + 32, "text-anchor": "middle" }, x),
     ...rows.flatMap((row, i) => boxOf(row, across.at, 22 + 26 * i)));
+  return svg;
+}
+
+// The parts of one row behind each other, and its text behind them.
+function barOf({ name, text, parts }, atX, y) {
+  let sum = 0;
+  const bars = parts.map(({ name: part, colour, value }) => {
+    const x = atX(sum), width = Math.max(0, atX(sum += value) - x);
+    return shape("rect", { class: "amount", x, y, width, height: 14, fill: colour },
+      shape("title", {}, part ? `${part}: ${tickText(value)}` : tickText(value)));
+  });
+  return [shape("text", { x: 4, y: y + 11 }, name), ...bars,
+    shape("text", { class: "amount-text", x: atX(sum) + 5, y: y + 11 }, text)];
+}
+
+// The names of the parts with their colours, beside each other as far as there is room.
+function legendAcross(parts, left, right) {
+  let x = left, y = 12;
+  const shapes = [];
+  for (const { name, colour } of parts) {
+    const width = 26 + 7 * name.length;
+    if (x > left && x + width > right) [x, y] = [left, y + LEGEND_LINE];
+    shapes.push(shape("rect", { x, y: y - 9, width: 10, height: 10, fill: colour }),
+      shape("text", { x: x + 14, y }, name));
+    x += width;
+  }
+  return { shapes, height: parts.length ? y + 8 : 4 };
+}
+
+// A bar for each of `rows`: [{ name, text, parts: [{ name, colour, value }] }], on a scale from 0 to `most`; `x` names
+// the scale, `textOf` writes its numbers, `names` and `room` are what the texts before and behind the bars need.
+export function drawBars(rows, { width, most, x, label, names = 104, room = 52, textOf = tickText }) {
+  const named = new Map(rows.flatMap((row) => row.parts).filter((part) => part.name).map((part) => [part.name, part]));
+  const legendary = legendAcross([...named.values()], 4, width);
+  const box = { left: names, right: width - room, top: legendary.height, bottom: legendary.height + 20 * rows.length };
+  const across = axisOf([0, most], box.left, box.right, { most: Math.min(6, (box.right - box.left) / 60) });
+  const svg = pictureOf(width, box.bottom + 36, label);
+  svg.append(...legendary.shapes, ...linesAcross(across, box, textOf),
+    shape("text", { x: (box.left + box.right) / 2, y: box.bottom + 32, "text-anchor": "middle" }, x),
+    ...rows.flatMap((row, i) => barOf(row, across.at, box.top + 3 + 20 * i)));
   return svg;
 }

@@ -7,7 +7,7 @@ const SMALLEST_LABELLED = 9, SMALLEST_NUMBERED = 20; // pixels of a cell
 const MOST_NUMBERED = 12; // tokens
 
 const indexOf = (place) => Math.min(255, Math.max(0, Math.round(place * 255))); // in a palette
-const colourAt = (palette, place) => palette[indexOf(place)];
+export const colourAt = (palette, place) => palette[indexOf(place)];
 
 // A matrix of rows x columns in [0, 1] as an image, one pixel a value.
 export function imageOf(values, rows, columns, palette) {
@@ -21,7 +21,7 @@ export function imageOf(values, rows, columns, palette) {
 }
 
 // A token as a label: short, and with a dot for SentencePiece's sign of a word's beginning, which looks like a bar.
-function labelOf(token) {
+export function labelOf(token) {
   const text = token.text.replaceAll("▁", "·");
   return text.length > 12 ? text.slice(0, 11) + "…" : text;
 }

@@ -2,20 +2,26 @@
 import { element } from "./dom.js";
 import { cellAt, drawMatrix } from "./explorer-draw.js";
 
+// A picture under its title, which is no wider than the picture.
+export function titledFigure(title, text, picture, width) {
+  const caption = element("figcaption", {}, element("b", { textContent: title }), text ? `: ${text}` : "");
+  const figure = element("figure", {}, caption, picture);
+  figure.style.width = `${Math.max(width, 200)}px`;
+  return figure;
+}
+
 // A matrix under its title; `picture` as drawMatrix() takes it.
 export function matrixFigure(title, text, picture) {
   const canvas = element("canvas", { ariaLabel: title });
   canvas.setAttribute("role", "img");
   const layout = drawMatrix(canvas, picture);
-  const caption = element("figcaption", {}, element("b", { textContent: title }), text ? `: ${text}` : "");
-  const figure = element("figure", {}, caption, canvas);
-  figure.style.width = `${Math.max(layout.size, 200)}px`; // the title no wider than what it is of
-  return { figure, canvas, layout };
+  return { figure: titledFigure(title, text, canvas, layout.size), canvas, layout };
 }
 
-// The width of one of several figures that stand beside each other in `place`, as many as have room.
-export function roomIn(place, most = 3) {
-  const width = place.clientWidth, gap = 16, columns = Math.max(1, Math.min(most, Math.floor(width / 330)));
+// The width of one of several figures that stand beside each other in `place`, as many as have `least` pixels and no
+// more than `most`.
+export function roomIn(place, most = 3, least = 330) {
+  const width = place.clientWidth, gap = 16, columns = Math.max(1, Math.min(most, Math.floor(width / least)));
   return Math.floor((width - gap * (columns - 1)) / columns);
 }
 

@@ -9,9 +9,6 @@ function half(bits) {
 }
 const floatsOf = (buffer) => Float32Array.from(new Uint16Array(buffer), half);
 
-// Routes and files count heads from 0, the page counts them from 1, as layers.
-const countedFromOne = (figures) => ({ ...figures, head: figures.head + 1 });
-
 // `model`: whom to ask; `signal`: what ends the requests.
 class ServerSource {
   ask(path, body) {
@@ -22,9 +19,20 @@ class ServerSource {
     return (await this.ask("info")).models;
   }
 
-  async explain(text, second) {
-    const about = await this.ask("explain/tokens", second ? { text, text_pair: second } : { text });
-    Object.assign(this, { id: about.explain_id, texts: [text, second], kept: new Map() });
+  explain(text, second) {
+    return this.keep("explain/tokens", second ? { text, text_pair: second } : { text });
+  }
+
+  // The mask decoder on a text: its passes are layers.
+  async decode(text, words) {
+    const about = await this.keep("explain/decoder", { text, words, top_k: 6 });
+    return { ...about, layers: about.passes };
+  }
+
+  // What a route answers, and has kept under an id.
+  async keep(path, body) {
+    const about = await this.ask(path, body);
+    Object.assign(this, { id: about.explain_id, kept: new Map(), renew: () => this.keep(path, body) });
     return about;
   }
 
@@ -34,15 +42,15 @@ class ServerSource {
       return await ask();
     } catch (error) {
       if (error.status !== 404) throw error;
-      this.again ??= this.explain(...this.texts).finally(() => { this.again = null; });
+      this.again ??= this.renew().finally(() => { this.again = null; });
       await this.again;
       return ask();
     }
   }
 
-  // [T * T] of one layer and head, both from 1; c2c, c2p, p2c, sum or softmax.
+  // [T * T] of one layer, from 1, and one head, from 0; c2c, c2p, p2c, sum or softmax.
   async term(layer, head, term) {
-    const what = `layer=${layer}&head=${head - 1}&term=${term}&dtype=f16`;
+    const what = `layer=${layer}&head=${head}&term=${term}&dtype=f16`;
     const ask = () => askBytes(`explain/terms?id=${this.id}&${what}`, this.signal);
     const values = this.kept.get(what) ?? floatsOf(await this.ofText(ask));
     this.kept.set(what, values);
@@ -50,12 +58,22 @@ class ServerSource {
   }
 
   async heads() {
-    return (await this.ofText(() => this.ask(`explain/heads?id=${this.id}`))).heads.map(countedFromOne);
+    return (await this.ofText(() => this.ask(`explain/heads?id=${this.id}`))).heads;
   }
 
   // { rows, table_rows }: the row of the relative table for each distance from 1 - length to length - 1.
   positions(length) {
     return this.ask(`explain/positions?model=${this.model}&length=${length}`);
+  }
+
+  // A text through generator and discriminator.
+  replaced(text, { generator, share, seed }) {
+    return this.ask("explain/replaced", { text, share, seed, ...(generator && { generator }) });
+  }
+
+  // Of a model that is served, or of a published size.
+  size(model, length) {
+    return this.ask(`explain/size?model=${model}&length=${length}`);
   }
 
   async thumbnails(size) {
@@ -83,14 +101,14 @@ class PageSource {
   async term(layer, head, term) {
     const { about, values } = this.data;
     if (term !== "sum" && term !== "softmax")
-      return floatsOf(decode(values[term][(layer - 1) * about.heads + head - 1]).buffer);
+      return floatsOf(decode(values[term][(layer - 1) * about.heads + head]).buffer);
     const terms = await Promise.all(about.terms.map((name) => this.term(layer, head, name)));
     const sum = terms[0].map((_, i) => sumAt(terms, i));
     return term === "sum" ? sum : softmaxRows(sum, about.tokens.length);
   }
 
   async heads() {
-    return this.data.heads.map(countedFromOne);
+    return this.data.heads;
   }
 
   // Of the distances in the text alone.

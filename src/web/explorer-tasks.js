@@ -51,7 +51,7 @@ function coloured(text, spans) {
   return line;
 }
 
-function tableOf(head, rows) {
+export function tableOf(head, rows) {
   const cell = (value) => typeof value === "number" ? element("td", { textContent: value.toFixed(4) })
     : element("td", { textContent: value, dir: "auto" });
   return element("table", {},
@@ -88,6 +88,16 @@ export function textsOf(model) {
   return { ...USUAL, ...(isEntailment ? ENTAILMENT : TEXTS[model.task]) };
 }
 
+// The models of a task, and a sentence that names them.
+export const namesWithTask = ({ models }, task) => models.filter((one) => one.task === task).map((one) => one.name);
+export function modelsWithTask(state, task) {
+  const names = namesWithTask(state, task);
+  return names.length === 0 ? "None is served here." : `Choose ${names.join(" or ")}.`;
+}
+
+// The text, with a mask at its end where it has none.
+export const maskedText = ({ text }) => text.includes("[MASK]") ? text : `${text} [MASK]`;
+
 // What the model's route answers.
 const answersOf = (state, body) => state.source.ask(`models/${state.model}`, body);
 
@@ -112,8 +122,7 @@ async function showEntities(state) {
 }
 
 async function showMasks(state) {
-  const inputs = state.text.includes("[MASK]") ? state.text : `${state.text} [MASK]`;
-  const found = await answersOf(state, { inputs, parameters: { top_k: 8 } });
+  const found = await answersOf(state, { inputs: maskedText(state), parameters: { top_k: 8 } });
   return (Array.isArray(found[0]) ? found : [found]).flatMap((words, i) => [
     element("h2", { textContent: `[MASK] ${i + 1}` }),
     labels(words.map((one) => ({ label: one.token_str, score: one.score }))),

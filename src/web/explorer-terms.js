@@ -32,7 +32,8 @@ function boxesOf(scores, width) {
   return svg;
 }
 
-export async function termsView(place, state, redraw) {
+// What is seen of one head in `place`, and when drawing began.
+export async function headParts(place, state) {
   const terms = await termsOf(state), whole = await aboutHead(state, terms);
   const [sum, softmax] = await Promise.all(["sum", "softmax"].map((name) =>
     state.source.term(state.layer, state.head, name)));
@@ -43,13 +44,19 @@ export async function termsView(place, state, redraw) {
   const layout = { tokens: state.about.tokens, room: roomIn(place) };
   const figures = [...figuresOf(scores, signed, diverging, layout),
     ...figuresOf({ softmax }, weighed, sequential, layout)];
-  place.replaceChildren(
-    element("div", { className: "controls" }, ...headControls(state, redraw), scaleChoice(state, redraw)),
+  const parts = [
     element("div", { className: "bars" },
       colourBar(signed, diverging, "scores"), colourBar(weighed, sequential, "weights")),
     element("div", { className: "figures" }, ...figures.map((one) => one.figure)),
     readoutOf(figures, state.about.tokens, whole.join("\n"), { ...scores, weight: softmax }),
     note("The scores of all pairs of tokens: the lowest, the middle half as a box with the median in it, the highest."),
-    boxesOf(scores, Math.min(720, place.clientWidth)));
+    boxesOf(scores, Math.min(720, place.clientWidth))];
+  return { parts, begun };
+}
+
+export async function termsView(place, state, redraw) {
+  const { parts, begun } = await headParts(place, state);
+  place.replaceChildren(
+    element("div", { className: "controls" }, ...headControls(state, redraw), scaleChoice(state, redraw)), ...parts);
   place.dataset.milliseconds = (performance.now() - begun).toFixed(1);
 }

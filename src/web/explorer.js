@@ -2,8 +2,11 @@
 import { element } from "./dom.js";
 import { compareView } from "./explorer-compare.js";
 import { SCALE_NAMES } from "./explorer-controls.js";
+import { decoderView } from "./explorer-decoder.js";
 import { distanceView } from "./explorer-distance.js";
 import { positionsView } from "./explorer-positions.js";
+import { replacedView } from "./explorer-replaced.js";
+import { sizesView } from "./explorer-sizes.js";
 import { makeSource } from "./explorer-source.js";
 import { taskView, textsOf, wordsView } from "./explorer-tasks.js";
 import { termsView } from "./explorer-terms.js";
@@ -12,10 +15,11 @@ import { headsView, matrixView } from "./explorer-views.js";
 const byId = (id) => document.getElementById(id);
 
 const source = makeSource(), isFile = source.data !== undefined;
-// Each view: what draws it, and a sentence that says what is seen. isDrawn: its pictures follow the width of the page;
-// needsText: false where it shows something without a text.
+// Each view: what draws it, and may return its summary; and a sentence that says what is seen. isDrawn: its pictures
+// follow the width of the page; needsText: false where it shows something without a text; readsTerms: false where it
+// asks for no attention of layers.
 const VIEWS = {
-  task: { draw: taskView, says: "What the model answers to the text." },
+  task: { draw: taskView, readsTerms: false, says: "What the model answers to the text." },
   terms: {
     draw: termsView,
     isDrawn: true,
@@ -45,24 +49,49 @@ const VIEWS = {
     draw: wordsView,
     says: "How much the answer loses without each word, and how much the first token reads of each.",
   },
+  decoder: {
+    draw: decoderView,
+    isDrawn: true,
+    readsTerms: false,
+    says: "What the mask decoder and the absolute positions that it adds change in the words for each mask.",
+  },
+  replaced: {
+    draw: replacedView,
+    isDrawn: true,
+    readsTerms: false,
+    says: "The text on its way through a generator, which fills masks, and the model, which judges every token.",
+  },
   compare: {
     draw: compareView,
     isDrawn: true,
     says: "One head on two texts, or in two models, side by side on one scale.",
   },
+  sizes: {
+    draw: sizesView,
+    isDrawn: true,
+    needsText: false,
+    readsTerms: false,
+    says: "How many parameters and operations the parts of models have, all models on one scale.",
+  },
 };
-const SERVER_VIEWS = ["task", "compare"]; // a file has no model
+const SERVER_VIEWS = ["task", "decoder", "replaced", "compare", "sizes"]; // a file has no model
 if (isFile) for (const name of SERVER_VIEWS) delete VIEWS[name];
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
 const OF_SERVER = ["model", "text", "second", "other", "otherModel"]; // a file has one text
-const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale", ...(isFile ? [] : OF_SERVER)];
+// What is in the address only where it is chosen.
+const UNCHOSEN = {
+  second: "", other: "", otherModel: "", words: "", generator: "", share: "0.15", seed: "0", length: "128",
+  sizes: "all", pass: 1,
+};
+const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale",
+  ...(isFile ? [] : [...OF_SERVER, "words", "generator", "share", "seed", "length", "sizes"])];
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
-  view: firstView, layer: 1, head: 1, term: "softmax", order: "layer", scale: "linear", dropped: [],
-  model: "", text: "", second: "", other: "", otherModel: "", // what is asked
-  source, models: [], served: {}, texts: textsOf({}), about: null, compared: null,
+  view: firstView, layer: 1, head: 0, term: "softmax", order: "layer", scale: "linear", dropped: [],
+  model: "", text: "", ...UNCHOSEN, // what is asked
+  source, models: [], served: {}, texts: textsOf({}), about: null, compared: null, decoded: null,
 };
 let turn = 0, work = new AbortController(); // of what is being drawn
 
@@ -71,7 +100,7 @@ function say(text, isBad = false) {
   byId("status").className = isBad ? "bad" : "";
 }
 
-const needsTerms = () => state.view !== "task" && state.text !== "";
+const needsTerms = () => VIEWS[state.view].readsTerms !== false && state.text !== "";
 const modelOf = (name) => state.models.find((one) => one.name === name);
 
 // The name of a text that the view or the task needs and does not have.
@@ -93,8 +122,10 @@ function nameFields() {
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   for (const key of CHOSEN_IN_ADDRESS) if (given.has(key)) state[key] = given.get(key);
-  for (const key of ["layer", "head"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
+  for (const key of ["layer", "head", "pass"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
   state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS_SHOWN.includes(name));
+  if (!/^\d{1,12}$/.test(state.seed)) state.seed = UNCHOSEN.seed;
+  state.pass = Math.max(state.pass, 1);
   if (!(state.view in VIEWS)) state.view = firstView;
   if (!TERMS_SHOWN.includes(state.term)) state.term = "softmax";
   if (!SCALE_NAMES.includes(state.scale)) state.scale = "linear";
@@ -103,7 +134,7 @@ function readAddress() {
 function writeAddress() {
   const { view, model, text, layer, head, term, order, scale } = state;
   const fields = new URLSearchParams({ view, model, text, layer, head, term, order, scale });
-  for (const key of ["second", "other", "otherModel"]) if (state[key]) fields.set(key, state[key]);
+  for (const [key, value] of Object.entries(UNCHOSEN)) if (state[key] !== value) fields.set(key, state[key]);
   if (state.dropped.length > 0) fields.set("without", state.dropped.join(","));
   history.replaceState(null, "", `#${fields}`);
 }
@@ -170,10 +201,10 @@ async function redraw(change = {}) {
   try {
     if (needsTerms() && state.about === null) await explain();
     if (mine !== turn) return;
-    await VIEWS[state.view].draw(byId(`view-${state.view}`), state, redraw);
+    const told = await VIEWS[state.view].draw(byId(`view-${state.view}`), state, redraw);
     if (mine !== turn) return;
     if (document.activeElement === document.body) byId(focused)?.focus(); // a field that was drawn anew
-    say(summary());
+    say(told ?? summary());
   } catch (error) {
     if (mine === turn) giveUp(error.message);
   } finally {
@@ -185,7 +216,7 @@ async function explain() {
   state.about = await state.source.explain(state.text, state.second);
   state.about.tokens.forEach((token, index) => { token.index = index; });
   state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
-  state.head = Math.min(Math.max(state.head, 1), state.about.heads);
+  state.head = Math.min(Math.max(state.head, 0), state.about.heads - 1);
   if (!state.about.terms.includes(state.term) && !["sum", "softmax"].includes(state.term)) state.term = "softmax";
   writeAddress(); // what the model does not have was replaced
 }
@@ -222,9 +253,14 @@ function onTabKey(event) {
 const isShortcut = (event) =>
   !event.getModifierState("AltGraph") && (event.ctrlKey || event.metaKey || event.altKey);
 
+// What the arrows step through: layers, or in its view the passes of the mask decoder.
+const shownHeads = () => state.view === "decoder" ? { about: state.decoded?.about, place: "pass" }
+  : { about: state.about, place: "layer" };
+
 function stepHead([what, step]) {
-  const last = what === "head" ? state.about.heads : state.about.layers;
-  redraw({ [what]: Math.min(last, Math.max(1, state[what] + step)) });
+  const { about, place } = shownHeads(), isHead = what === "head", key = isHead ? "head" : place;
+  const [first, last] = isHead ? [0, about.heads - 1] : [1, about.layers];
+  redraw({ [key]: Math.min(last, Math.max(first, state[key] + step)) });
 }
 
 // A line ends the text, unless Shift is held, or the keys compose a word of another script.
@@ -237,7 +273,7 @@ function onTextKey(event) {
 function onKey(event) {
   if (event.key === "Escape") return cancel();
   if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || isShortcut(event)) return;
-  const about = state.about;
+  const { about } = shownHeads();
   if (event.key === "[" || event.key === "]") {
     stepView(event.key === "]" ? 1 : -1);
   } else if (about && STEPS[event.key]) {
