@@ -137,6 +137,17 @@ def make_model(folder, head, seed=1, labels=("negative", "neutral", "positive"),
     return folder
 
 
+def with_positions(folder, seed=7):
+    """The model with a table of absolute positions, which the mask decoder reads. Returns the folder."""
+    config = json.loads((folder / "config.json").read_text())
+    random, tensors = numpy.random.default_rng(seed), dict(read_safetensors(folder / "model.safetensors"))
+    tensors["deberta.embeddings.position_embeddings.weight"] = random.standard_normal(
+        (config["max_position_embeddings"], config["hidden_size"])
+    ).astype(numpy.float32)
+    write_safetensors(folder / "model.safetensors", tensors)
+    return folder
+
+
 def make_extractor(folder, seed=1, **settings):
     """A GLiNER model of the mode markerV0 with an LSTM and a projection. Returns the folder."""
     folder = pathlib.Path(folder)

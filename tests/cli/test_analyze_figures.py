@@ -9,7 +9,7 @@ import re
 import numpy
 import pytest
 
-from models import ROOT, make_model, read_safetensors, write_safetensors
+from models import ROOT, make_model, read_safetensors, with_positions, write_safetensors
 
 TEXT = "a fine film with 2 good parts"
 MASKED = "a [MASK] film with [MASK] parts"
@@ -470,15 +470,8 @@ def test_the_tables_of_the_model_that_ships_are_near_right_angles(deberta):
 
 @pytest.fixture(scope="session")
 def decoder_model(tmp_path_factory):
-    """A masked language model with a table of absolute positions, which the mask decoder reads."""
-    folder = make_model(tmp_path_factory.mktemp("decoder"), "lm", seed=3)
-    tensors = dict(read_safetensors(folder / "model.safetensors"))
-    random = numpy.random.default_rng(7)
-    tensors["deberta.embeddings.position_embeddings.weight"] = random.standard_normal((512, HEADS * SIZE)).astype(
-        numpy.float32
-    )
-    write_safetensors(folder / "model.safetensors", tensors)
-    return folder
+    """A masked language model that predicts through the mask decoder."""
+    return with_positions(make_model(tmp_path_factory.mktemp("decoder"), "lm", seed=3))
 
 
 @pytest.fixture(scope="session")

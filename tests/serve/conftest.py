@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 
+import numpy
 import pytest
 
 import contract
 from contract import BINARY, clean_environment
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from models import ROOT, make_model
+from models import ROOT, make_model, with_positions
 
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
 PATIENT = ("--deadline-ms", "3600000")  # for work that a sanitizer makes long
@@ -69,6 +70,15 @@ class Server:
         status, _, text = self.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
         assert status >= 400, text
         return status, json.loads(text)
+
+    def matrix(self, about, layer, head, term):
+        """[tokens, tokens] of a text that was explained; layers count from 1, heads from 0."""
+        query = f"id={about['explain_id']}&layer={layer}&head={head}&term={term}&dtype=f16"
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        with contextlib.closing(connection):
+            connection.request("GET", f"/explain/terms?{query}")
+            values = numpy.frombuffer(connection.getresponse().read(), numpy.float16).astype(float)
+        return values.reshape(len(about["tokens"]), -1)
 
     def raw(self, data, wait=SECONDS):
         """What comes back to these bytes until the connection ends."""
@@ -130,6 +140,7 @@ def models(tmp_path_factory):
         "span": make_model(folder / "span", "span"),
         "words": make_model(folder / "words", "lm", seed=2),
         "replaced": make_model(folder / "replaced", "rtd"),
+        "decoder": with_positions(make_model(folder / "decoder", "lm", seed=3)),
     }
     return made
 

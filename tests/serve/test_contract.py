@@ -24,6 +24,7 @@ from models import read_safetensors, write_safetensors
 
 ROUTES = contract.operations()
 RARE_WORD = "zebra"
+OF_LENGTHS = ("/explain/positions", "/explain/size")
 SLOW = {"inputs": [["word " * 60] for _ in range(256)]}  # keeps a server busy while others ask
 
 
@@ -44,8 +45,11 @@ def routes_with(status, is_admin=None):
     ]
 
 
+OF_ROUTES = {"/admin/": "many", "rerank": "score", "{task}": "nli", "/decoder": "decoder", "/replaced": "replaced"}
+
+
 def model_of(path):
-    return "many" if "/admin/" in path else "score" if "rerank" in path else "nli" if "{task}" in path else "labels"
+    return next((model for part, model in OF_ROUTES.items() if part in path), "labels")
 
 
 def target(path, model):
@@ -58,7 +62,7 @@ def target(path, model):
 
 def query(server, path):
     """What the explorer's routes want behind their path, most of them for a text that was just explained."""
-    if path == "/explain/positions":
+    if path in OF_LENGTHS:
         return "?model=labels&length=8"
     wanted = {
         "/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16",
@@ -121,7 +125,7 @@ def test_bodies_that_are_not_as_they_should_be(server):
                 ]
                 if "terms" in path
                 else [right.replace("length=8", bad) for bad in ("", "length=0", "length=4097", "length=a")]
-                if "positions" in path
+                if path in OF_LENGTHS
                 else [right.replace("size=4", "size=0")]
             ):
                 ask(server, method, path, 422, more=wrong)
@@ -232,16 +236,9 @@ def test_slow_heads(server):
 
 
 def test_a_busy_server(serve, models):
-    server = serve(
-        "-m",
-        f"labels={models['labels']}",
-        "-m",
-        f"score={models['score']}",
-        "-m",
-        f"nli={models['nli']}",
-        "--max-concurrent-requests",
-        "1",
-    )
+    asked = {"labels", *(model_of(path) for _, path in routes_with(429))}
+    words = [word for name in sorted(asked) for word in ("-m", f"{name}={models[name]}")]
+    server = serve(*words, "--max-concurrent-requests", "1")
     busy, done = threading.Event(), threading.Event()
 
     def keep_busy():
@@ -278,16 +275,22 @@ def with_word(value, word):
 
 def test_a_result_that_is_not_a_number(serve, models, deberta, tmp_path):
     words, rare = [], deberta("tokenize", "-m", models["labels"], RARE_WORD)[0]["ids"][2]
-    for name in ("labels", "score", "nli"):
+    for name in ("labels", "score", "nli", "replaced", "decoder"):
         folder = tmp_path / name
         shutil.copytree(models[name], folder)
         tensors = {k: numpy.array(v) for k, v in read_safetensors(folder / "model.safetensors").items()}
-        tensors["deberta.embeddings.word_embeddings.weight"][rare] = numpy.nan
+        # Every logit of a model of words reads the table of words.
+        part, row = ("position", 200) if name == "decoder" else ("word", rare)
+        tensors[f"deberta.embeddings.{part}_embeddings.weight"][row] = numpy.nan
         write_safetensors(folder / "model.safetensors", tensors)
         words += ["-m", f"{name}={folder}"]
-    server = serve(*words)  # the texts that it tries at the start have all words but one
+    server = serve(*words)  # the texts that it tries at the start have all words but one, and fewer tokens
+    bodies = {
+        "/explain/decoder": {"text": "[MASK] " + "a " * 230},
+        "/explain/replaced": {"text": f"a film {RARE_WORD} {RARE_WORD} {RARE_WORD}", "share": 0},  # one is masked
+    }
     for method, path in routes_with(500):
-        ask(server, method, path, 500, body=with_word(body_of(method, path), RARE_WORD))
+        ask(server, method, path, 500, body=bodies.get(path) or with_word(body_of(method, path), RARE_WORD))
 
 
 def test_a_deadline(server):

@@ -1,8 +1,6 @@
 """The explorer in Debian's chromium: every view used by script, with the mouse and with keys; nothing is asked of any
 other machine."""
 
-import contextlib
-import http.client
 import itertools
 import json
 import subprocess
@@ -20,7 +18,21 @@ import contract
 from conftest import BINARY, SECONDS, clean_environment, wait_for
 from models import read_safetensors, write_safetensors
 
-VIEWS = ("task", "terms", "matrix", "distance", "positions", "heads", "words", "compare")
+VIEWS = (
+    "task",
+    "terms",
+    "matrix",
+    "distance",
+    "positions",
+    "heads",
+    "words",
+    "decoder",
+    "replaced",
+    "compare",
+    "sizes",
+)
+# Each view, of a model that has it. Of any other model some views say no more than which one has it.
+VIEWS_OF_MODELS = [*((view, "labels") for view in VIEWS), ("decoder", "decoder"), ("replaced", "replaced")]
 
 
 def fake_fetch(answer):
@@ -185,7 +197,7 @@ def test_one_head(page, server):
         page.press(key)
         seen.add(page.pixels())
     assert len(seen) == 8
-    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "1", "softmax")
+    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
     assert worst_weight(page) < 0.02
     page.at("#drop-c2p").click()
     page.wait()
@@ -221,10 +233,10 @@ def test_terms_are_held_against_the_weights_of_the_model(page):
 
 
 def test_values_are_those_of_the_model(page, server, models, tmp_path):
-    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="2")
+    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="1")
     for name in ("svg", "png", "csv"):
         page.at(f"#save-{name}").click()
-    files = {name: page.driver.downloads / f"layer2-head2-sum.{name}" for name in ("svg", "png", "csv")}
+    files = {name: page.driver.downloads / f"layer2-head1-sum.{name}" for name in ("svg", "png", "csv")}
     end = time.monotonic() + SECONDS
     while not all(path.exists() and path.stat().st_size for path in files.values()):
         assert time.monotonic() < end
@@ -249,16 +261,6 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     assert numpy.abs(numpy.array(rows, float) - expected).max() < 2**-10 * numpy.abs(expected).max()  # half precision
 
 
-def values_of(server, about, layer, head, term):
-    """One matrix as the server has it; layer and head count from 1."""
-    path = f"/explain/terms?id={about['explain_id']}&layer={layer}&head={head - 1}&term={term}&dtype=f16"
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
-    with contextlib.closing(connection):
-        connection.request("GET", path)
-        values = numpy.frombuffer(connection.getresponse().read(), numpy.float16).astype(float)
-    return values.reshape(len(about["tokens"]), -1)
-
-
 COLOURS = """
 const done = arguments[0], canvases = [...document.querySelectorAll("#view-terms figure canvas")];
 import("/explorer/explorer-colours.js").then(({ paletteOf }) => done({
@@ -275,12 +277,12 @@ import("/explorer/explorer-colours.js").then(({ paletteOf }) => done({
 
 def test_terms_stand_side_by_side_on_one_scale(page, server):
     text = "a fine film"
-    page.open(model="labels", text=text, view="terms", layer="2", head="2")
+    page.open(model="labels", text=text, view="terms", layer="2", head="1")
     names = [canvas.accessible_name for canvas in page.all("#view-terms figure canvas")]
     assert names == ["content to content", "content to position", "position to content", "sum", "weights"]
     assert all(canvas.get_attribute("data-digits") for canvas in page.all("#view-terms figure canvas"))
     about = server.post("/explain/tokens", {"text": text}, x_model="labels")
-    terms = [values_of(server, about, 2, 2, term) for term in ("c2c", "c2p", "p2c", "sum", "softmax")]
+    terms = [server.matrix(about, 2, 1, term) for term in ("c2c", "c2p", "p2c", "sum", "softmax")]
     most = max(numpy.abs(term).max() for term in terms[:4])
     drawn = page.driver.execute_async_script(COLOURS)
     for values, cells in zip(terms[:4], drawn["cells"]):
@@ -369,7 +371,7 @@ def test_tabs_are_reached_by_any_keyboard(page):
     ):
         page.press(key)
         assert page.chosen()["view"] == view and page.driver.execute_script(focused) == f"tab-{view}"
-        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "1"
+        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "0"
     page.driver.execute_script(  # as a German keyboard writes "]": AltGr, which counts as Ctrl and Alt there
         "document.body.dispatchEvent(new KeyboardEvent('keydown', "
         "{ key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true }))"
@@ -415,7 +417,7 @@ def test_two_texts_are_compared_on_one_scale(page, server):
     page.wait()
     assert page.chosen()["other"] == texts[1]
     about = [server.post("/explain/tokens", {"text": text}, x_model="labels") for text in texts]
-    values = [values_of(server, one, 1, 1, "sum") for one in about]
+    values = [server.matrix(one, 1, 0, "sum") for one in about]
     is_same_length = values[0].shape == values[1].shape
     assert len(page.all("#view-compare figure")) == (3 if is_same_length else 2)
     ticks = [float(tick.text) for tick in page.all("#view-compare .colour-bar:first-child span")]
@@ -436,6 +438,105 @@ def test_two_texts_are_compared_on_one_scale(page, server):
     page.driver.get(where)  # a permalink
     page.wait()
     assert len(page.all("#view-compare figure")) == 2
+
+
+def bars_of(page, part):
+    """The lengths of the bars of a figure, and the numbers behind them."""
+    bars = [float(bar.get_attribute("width")) for bar in page.all(f"{part} .amount")]
+    return numpy.array(bars), [text.text for text in page.all(f"{part} .amount-text")]
+
+
+FORMS = {"with": "with the mask decoder", "without": "without it", "shifted": "shifted", "swapped": "swapped"}
+
+
+def test_what_the_mask_decoder_changes(page, server):
+    text, words = "a [MASK] film with [MASK] parts", ["goodness", "fine"]
+    page.open(model="decoder", text=text, view="decoder", words=", ".join(words))
+    about = server.post("/explain/decoder", {"text": text, "words": words, "top_k": 6}, x_model="decoder")
+    assert page.at("#status").text == f"{len(about['tokens'])} tokens, 2 masks, 2 passes of 2 heads"
+    captions = [caption.text.split(":")[0] for caption in page.all("#view-decoder figcaption")]
+    assert captions[:8] == [*FORMS.values()] * 2
+    assert captions[8:] == ["content to content", "content to position", "position to content", "sum", "weights"]
+    scores = numpy.array([one["score"] for mask in about["masks"] for form in FORMS for one in mask[form]])
+    lengths, numbers = bars_of(page, "#view-decoder")
+    assert len(lengths) == 48 and numpy.allclose(lengths / scores, lengths[0] / scores[0], rtol=1e-3)  # on one scale
+    assert numpy.allclose([float(number) for number in numbers], scores, atol=6e-4)
+    rows = [[cell.text for cell in row.find_elements(By.TAG_NAME, "td")] for row in page.all("#view-decoder tr")][1:]
+    assert [row[0] for row in rows] == ["goodness … fine", "fine … goodness"]
+    for row, filling in zip(rows, about["fillings"]):
+        assert numpy.allclose([float(cell) for cell in row[1:3]], [filling["with"], filling["without"]], atol=1e-3)
+    page.press(Keys.ARROW_UP)
+    page.press(Keys.ARROW_RIGHT)
+    assert (page.chosen()["pass"], page.chosen()["head"], page.chosen()["layer"]) == ("2", "1", "1")
+    asked = page.driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+    assert any("&layer=2&head=1&term=c2p" in name for name in asked)
+    assert page.at("#pass").get_property("value") == "2"
+    field = page.at("#words")
+    field.clear()
+    page.wait()
+    assert "in every order" in page.at("#view-decoder").text
+
+
+def test_a_mask_is_put_behind_a_text_without_one(page):
+    page.open(model="decoder", text="a fine film", view="decoder")
+    assert " 1 mask," in page.at("#status").text and page.all("#view-decoder figure canvas")
+    assert [caption.text.split(":")[0] for caption in page.all("#view-decoder figcaption")][:3] == [*FORMS.values()][:3]
+
+
+def test_models_without_what_a_view_shows(page):
+    for view, said in (("decoder", "Choose words or decoder."), ("replaced", "Choose replaced.")):
+        page.open(model="labels", text="a fine film", view=view)
+        assert said in page.at(f"#view-{view}").text
+    page.open(model="words", text="a [MASK] film", view="decoder")  # whose words are predicted without one
+    assert "predicts through it" in page.at("#status").text and page.at("#status").get_attribute("class") == "bad"
+    page.driver.get_log("browser")  # the refusal is in the console too
+
+
+def test_a_text_through_generator_and_discriminator(page, server):
+    text = "the capital of France is Paris"
+    page.open(model="replaced", text=text, view="replaced", generator="decoder", share="0.5", seed="3")
+    body = {"text": text, "generator": "decoder", "share": 0.5, "seed": 3}
+    walk = server.post("/explain/replaced", body, x_model="replaced")
+    tokens, masked = walk["tokens"], walk["signal"]["generator"]
+    assert masked == sum(token["is_masked"] for token in tokens) > 0
+    assert page.at("#status").text == f"{len(tokens)} tokens, {masked} masked"
+    replaced = numpy.array([token["replaced_probability"] for token in tokens])
+    lengths, numbers = bars_of(page, "#judgements")
+    assert numpy.allclose(lengths / replaced, lengths[0] / replaced[0], rtol=1e-3)
+    assert numpy.allclose([float(number) for number in numbers], replaced, atol=6e-4)
+    losses = [walk["losses"][name] for name in ("generator", "discriminator")]
+    assert bars_of(page, "#signal")[1] == [
+        f"{count}, loss {loss:.3f}" for count, loss in zip((masked, len(tokens)), losses)
+    ]
+    lines = page.all("#view-replaced .chips")
+    assert len(lines) == 4 and lines[1].text.count("[MASK]") == masked
+    page.at("#again").click()
+    page.wait()
+    assert page.chosen()["seed"] == "4" and page.chosen()["generator"] == "decoder"
+    assert page.driver.execute_script("return document.activeElement.id") == "again"
+
+
+def test_sizes_of_models(page, server, deberta, models):
+    page.open(model="labels", view="sizes", length="512", sizes="published")
+    expected = {one["model"]: one for one in deberta("info", "--sizes", "base,v3-large,mdeberta-v3-base")}
+    rows = {
+        row.find_element(By.TAG_NAME, "th").text: [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
+        for row in page.all("#sizes-table tr")[1:]
+    }
+    assert len(rows) == 10
+    for name, size in expected.items():
+        scale = size["operations"]["all"] / size["operations"]["all_without_relative_terms"]
+        assert float(rows[name][-1]) == pytest.approx(scale, abs=6e-4)
+        assert float(rows[name][7].split()[0]) == pytest.approx(size["parameters"]["all"] / 1e6, rel=6e-3)
+    Select(page.at("#sizes")).select_by_value("served")
+    page.wait()
+    assert page.at("#status").text == f"{len(models)} models" and page.chosen()["sizes"] == "served"
+    parts = ("words", "positions", "embeddings", "layers", "relative", "convolution", "head")
+    counts = [json.loads(server.request("GET", f"/explain/size?model={name}&length=512")[2]) for name in models]
+    lengths, _ = bars_of(page, "#view-sizes figure:first-child")
+    amounts = numpy.array([size["parameters"][part] for size in counts for part in parts], float)
+    assert numpy.allclose(lengths[amounts > 0] / amounts[amounts > 0], lengths.sum() / amounts.sum(), rtol=1e-2)
+    assert page.run("") == f"{len(models)} models"  # without a text
 
 
 def test_a_logarithmic_scale(page):
@@ -482,15 +583,19 @@ def test_no_two_elements_have_one_name(page):
         assert len(names) == len(set(names)), view
 
 
-def test_layers_and_heads_count_from_one(page):
+def test_layers_and_heads_are_numbered_as_by_the_routes(page, server):
     page.open(model="labels", text="a fine film", view="heads")
-    assert [button.text.split()[0] for button in page.all(".thumbnails button")] == ["1.1", "1.2", "2.1", "2.2"]
+    about = server.post("/explain/tokens", {"text": "a fine film"}, x_model="labels")
+    heads = json.loads(server.request("GET", f"/explain/heads?id={about['explain_id']}")[2])["heads"]
+    numbers = [f"{one['layer']}.{one['head']}" for one in heads]
+    assert numbers == ["1.0", "1.1", "2.0", "2.1"]  # layer 0 are the embeddings
+    assert [button.text.split()[0] for button in page.all(".thumbnails button")] == numbers
     page.all(".thumbnails button")[3].click()
     page.wait()
-    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "2")
-    assert page.at("#matrix").accessible_name.startswith("layer 2, head 2")
-    for name in ("layer", "head"):
-        assert [option.text for option in Select(page.at(f"#{name}")).options] == ["1", "2"]
+    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "1")
+    assert page.at("#matrix").accessible_name.startswith("layer 2, head 1")
+    assert [option.text for option in Select(page.at("#layer")).options] == ["1", "2"]
+    assert [option.text for option in Select(page.at("#head")).options] == ["0", "1"]
 
 
 def test_which_words_count(page):
@@ -652,12 +757,11 @@ def screen(driver):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("text", ["a fine film", "a " * 254])
+@pytest.mark.parametrize("text", ["a fine film", "a " * 252])
 def test_every_view_fits_into_the_screen(page, screen, width, text):
     screen(width, "light")
-    page.open(model="replaced", text=text, view="task")
-    for view in VIEWS:
-        page.view(view)
+    for view, model in [*((view, "replaced") for view in VIEWS), ("decoder", "decoder")]:
+        page.open(model=model, text=text, view=view)
         assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width, view
         for picture in page.all("[role=img]"):  # no wider than its view, and not drawn out in one direction
             box = picture.rect
@@ -691,9 +795,9 @@ return all.filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibi
 ROLES = {"button", "tab", "combobox", "textbox", "checkbox", "img", "image", "progressbar"}
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_names_roles_and_order_of_focus(page, view):
-    page.open(model="labels", text="a fine film", second="another", other="a good film", view=view)
+@pytest.mark.parametrize("view, model", VIEWS_OF_MODELS)
+def test_names_roles_and_order_of_focus(page, view, model):
+    page.open(model=model, text="a fine film", second="another", other="a good film", view=view)
     fields = [field for field in page.all(FIELDS) if field.is_displayed()]
     assert len(fields) > 10
     for field in fields:
@@ -724,8 +828,8 @@ def test_cells_have_numbers_up_to_12_tokens(page, server, screen, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(page, screen, scheme):
     screen(1280, scheme)
-    for view in VIEWS:
-        page.open(model="labels", text="a fine film", other="a good film", view=view)
+    for view, model in VIEWS_OF_MODELS:
+        page.open(model=model, text="a fine film", other="a good film", view=view)
         found = page.driver.execute_script(CONTRASTS)
         assert len(found) > 20 and [one for one in found if one[1] < 4.5] == [], view
     page.run("word " * 300)
@@ -799,10 +903,12 @@ def test_the_page_as_a_file(page_file, page, driver):
     assert made.at("#text").get_attribute("value") == text
     assert not made.at("#tab-task").is_displayed()
     assert not made.at("#view-task").is_displayed()
+    for view in ("decoder", "replaced", "compare", "sizes"):  # which need a model
+        assert not made.at(f"#tab-{view}").is_displayed()
     assert not made.at("#text").is_enabled()
     for key in (Keys.ARROW_UP, Keys.ARROW_RIGHT, "5"):
         made.press(key)
-    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "2", "softmax")
+    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "1", "softmax")
     seen = {made.pixels()}
     for key in "1234":
         made.press(key)
