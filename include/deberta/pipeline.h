@@ -252,11 +252,15 @@ struct ExtractOptions {
   bool is_nested = false;                       // entities may lie within others
   bool is_multi_label = false;                  // a span may have several labels
   bool joins_neighbours = false;  // of entities in their order: those of one label with at most a character between
+  // Spans above the threshold that are kept at once: those of a window that is read, of all other texts their entities,
+  // or, of a text in windows, its spans.
+  size_t most_candidates = SIZE_MAX;
 };
 
 // Entities by labels of the caller's own, with a GLiNER model. Each text is read behind its labels; of entities that
 // overlap those with the higher scores stand, whatever window they are from. Throws kTask for another model,
-// kTextTooLong for labels that leave no room for a text, kInput for a threshold that leaves too many candidates.
+// kTextTooLong for labels that leave no room for a text, kInput for a threshold that leaves too many candidates,
+// kNotFinite.
 DEBERTA_API std::vector<TokenAnswer> extract(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                              const ExtractOptions& options);
 

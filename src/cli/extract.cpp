@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -107,13 +105,11 @@ void check_redaction(const ExtractVerb& options) {
                 "expected --truncate window or error, got right: entities in what is cut would stay in the text");
 }
 
-using EntityMap = std::map<std::string, std::string, std::less<>>;
-
-EntityMap load_map(const std::string& path) {
+PlaceholderMap load_map(const std::string& path) {
   const Json document = load_json(path, kMapLimits);
   if (!document.is_object())
     throw Error(ErrorCode::kInput, path, fmt::format("expected an object, got {}", document.describe()));
-  EntityMap entities;
+  PlaceholderMap entities;
   for (const auto& [placeholder, entity] : document.as_object()) {
     if (!entity.is_string())
       throw Error(ErrorCode::kInput, path,
@@ -124,7 +120,7 @@ EntityMap load_map(const std::string& path) {
 }
 
 int restore_rows(const ExtractVerb& options, const program::RowReading& reading) {
-  const EntityMap entities = load_map(options.restore);
+  const PlaceholderMap entities = load_map(options.restore);
   return program::run_rows(options, reading, text_column(), [&](std::span<const Row> rows) {
     std::vector<program::RowAnswer> answers;
     for (const Row& row : rows) answers.push_back(text_answer(restore_text(row.text, entities), row.text.size(), 0));
@@ -151,7 +147,7 @@ int run(const ExtractVerb& options) {
   const int code = program::run_text_verb(
       options, reading, pipeline, text_column(), answer,
       [&](const Row& row, const TokenAnswer& result) {
-        return text_answer(redactor.redact(row.text, result.entities), result.tokens, result.cut_tokens);
+        return text_answer(redactor.redact(row.text, result.entities).text, result.tokens, result.cut_tokens);
       },
       EncodeRow());
   write_map(options.redact_map, redactor);

@@ -148,18 +148,18 @@ std::vector<EntityCandidate> choose_among(const std::vector<EntityCandidate>& be
 
 }  // namespace
 
-void check_candidates(size_t count) {
-  if (count <= kMostCandidates) return;
+void check_candidates(size_t count, size_t most) {
+  if (count <= most) return;
   throw Error(ErrorCode::kInput,
               {{.where = "text",
-                .message = fmt::format("expected at most {} spans above the threshold, got more", kMostCandidates),
+                .message = fmt::format("expected at most {} spans above the threshold, got more", most),
                 .argument = "threshold",
-                .limit = kMostCandidates,
+                .limit = most,
                 .remedies = {{"raise {}", "threshold"}}}});
 }
 
 std::vector<EntityCandidate> span_candidates(std::span<const float> logits_SC, size_t words, size_t width,
-                                             std::span<const double> thresholds_C) {
+                                             std::span<const double> thresholds_C, size_t most) {
   std::vector<EntityCandidate> candidates;
   size_t at = 0;
   for (size_t first = 0; first < words; ++first) {
@@ -170,13 +170,13 @@ std::vector<EntityCandidate> span_candidates(std::span<const float> logits_SC, s
           candidates.push_back({to_word(first), to_word(last), to_word(label), probability});
       }
     }
-    check_candidates(candidates.size());
+    check_candidates(candidates.size(), most);
   }
   return candidates;
 }
 
 std::vector<EntityCandidate> word_candidates(std::span<const float> logits_WC3, size_t words,
-                                             std::span<const double> thresholds_C) {
+                                             std::span<const double> thresholds_C, size_t most) {
   const size_t labels = thresholds_C.size();
   std::vector<LabelColumn> columns;
   for (size_t label = 0; label < labels; ++label)
@@ -185,7 +185,7 @@ std::vector<EntityCandidate> word_candidates(std::span<const float> logits_WC3, 
   for (size_t first = 0; first < words; ++first) {
     for (const LabelColumn& column : columns) {
       column.add_from(first, candidates);
-      check_candidates(candidates.size());
+      check_candidates(candidates.size(), most);
     }
   }
   return candidates;

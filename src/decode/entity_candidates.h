@@ -21,18 +21,18 @@ struct EntityCandidate {
 // More in one text are refused: choosing among them is not linear in their number.
 inline constexpr size_t kMostCandidates = size_t{1} << 22;
 
-// Throws kInput, naming the threshold, for more candidates than that.
-void check_candidates(size_t count);
+// Throws kInput, naming the threshold, for more than `most` candidates.
+void check_candidates(size_t count, size_t most = kMostCandidates);
 
 // The spans whose probability is above the threshold of the label, in the order of their first word, last word, label.
 // `width`: words of the longest span. Throws as check_candidates().
 std::vector<EntityCandidate> span_candidates(std::span<const float> logits_SC, size_t words, size_t width,
-                                             std::span<const double> thresholds_C);
+                                             std::span<const double> thresholds_C, size_t most = kMostCandidates);
 
 // The spans that begin and end with probabilities above the threshold, and on whose words none of an inside is below
 // it; the score is the least of all. In the order of first word, label, last word. Throws as check_candidates().
 std::vector<EntityCandidate> word_candidates(std::span<const float> logits_WC3, size_t words,
-                                             std::span<const double> thresholds_C);
+                                             std::span<const double> thresholds_C, size_t most = kMostCandidates);
 
 // Candidates of several windows as those of one text: of the same span and label the best one, in the order that
 // span_candidates() gives, or word_candidates().

@@ -60,46 +60,63 @@ std::string placeholder_name(std::string_view label) {
   return name.empty() ? std::string(kUnnamed) : name;
 }
 
-const std::string& Redactor::placeholder_of(const std::string& name, std::string_view entity) {
+void Redactor::append_placeholder(Redaction& redacted, const std::string& name, std::string_view entity) {
   const auto [entry, is_new] = numbers_.emplace(std::pair(name, std::string(entity)), entries_.size());
   if (is_new) entries_.emplace_back(fmt::format("[{}_{}]", name, ++counts_[name]), std::string(entity));
-  return entries_[entry->second].first;
+  redacted.text += entries_[entry->second].first;
+  redacted.entries.push_back(entry->second);
 }
 
-void Redactor::append_plain(std::string& redacted, std::string_view text) {
+void Redactor::append_plain(Redaction& redacted, std::string_view text) {
   cut_at_placeholders(
-      text, [&](std::string_view part) { redacted += part; },
-      [&](std::string_view part) { redacted += placeholder_of(std::string(kPlainName), part); });
+      text, [&](std::string_view part) { redacted.text += part; },
+      [&](std::string_view part) { append_placeholder(redacted, std::string(kPlainName), part); });
 }
 
-std::string Redactor::redact(std::string_view text, std::span<const Entity> entities) {
+Redaction Redactor::redact(std::string_view text, std::span<const Entity> entities) {
   std::vector<const Entity*> by_place;
   for (const Entity& entity : entities) by_place.push_back(&entity);
   std::ranges::stable_sort(by_place, [](const Entity* a, const Entity* b) {
     return a->bytes.begin != b->bytes.begin ? a->bytes.begin < b->bytes.begin : a->bytes.end > b->bytes.end;
   });
-  std::string redacted;
+  Redaction redacted;
   size_t at = 0;
   for (const Entity* entity : by_place) {
     const size_t begin = std::max<size_t>(at, entity->bytes.begin), end = entity->bytes.end;
     if (begin >= end) continue;  // within the one before
     append_plain(redacted, text.substr(at, begin - at));
-    redacted += placeholder_of(placeholder_name(entity->label), text.substr(begin, end - begin));
+    append_placeholder(redacted, placeholder_name(entity->label), text.substr(begin, end - begin));
     at = end;
   }
   append_plain(redacted, text.substr(at));
+  std::ranges::sort(redacted.entries);
+  redacted.entries.erase(std::ranges::unique(redacted.entries).begin(), redacted.entries.end());
   return redacted;
 }
 
-std::string restore_text(std::string_view text, const std::map<std::string, std::string, std::less<>>& entities) {
+namespace {
+
+// Calls add(part) for the parts of the restored text, in order.
+template <class Add>
+void restore(std::string_view text, const PlaceholderMap& entities, const Add& add) {
+  cut_at_placeholders(text, add, [&](std::string_view part) {
+    const auto entity = entities.find(part);
+    add(entity == entities.end() ? part : std::string_view(entity->second));
+  });
+}
+
+}  // namespace
+
+std::string restore_text(std::string_view text, const PlaceholderMap& entities) {
   std::string restored;
-  cut_at_placeholders(
-      text, [&](std::string_view part) { restored += part; },
-      [&](std::string_view part) {
-        const auto entity = entities.find(part);
-        restored += entity == entities.end() ? part : std::string_view(entity->second);
-      });
+  restore(text, entities, [&](std::string_view part) { restored += part; });
   return restored;
+}
+
+size_t restored_bytes(std::string_view text, const PlaceholderMap& entities) {
+  size_t bytes = 0;
+  restore(text, entities, [&](std::string_view part) { bytes += part.size(); });
+  return bytes;
 }
 
 }  // namespace deberta

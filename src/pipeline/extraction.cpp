@@ -9,6 +9,7 @@
 #include "deberta/error.h"
 #include "deberta/pipeline.h"
 #include "decode/entity_candidates.h"
+#include "decode/logits.h"
 #include "heads/head_facts.h"
 #include "kernels/entity_scores.h"
 #include "pipeline/encodings.h"
@@ -78,7 +79,11 @@ void join_entity(std::vector<Entity>& entities, Entity entity) {
 class Extraction {
  public:
   Extraction(const Pipeline& pipeline, const ExtractOptions& options)
-      : pipeline_(pipeline), config_(*pipeline.config.extraction), options_(options), tokens_(options.rules) {}
+      : pipeline_(pipeline),
+        config_(*pipeline.config.extraction),
+        options_(options),
+        tokens_(options.rules),
+        words_(options.rules) {}
 
   void add(const TextInput& input) {
     ExtractedText& text = texts_.emplace_back();
@@ -86,6 +91,7 @@ class Extraction {
     text.prompt = prompt_of(input);
     if (text.prompt->rows_C.empty()) return;
     TextWords words = encode_words(pipeline_.tokenizer, input.text, options_.rules.encode);
+    words_.add(words.words.size());
     add_windows(text, words);
     text.words = std::move(words.words);
   }
@@ -94,13 +100,21 @@ class Extraction {
   const EntityRequest& request(size_t sequence) const { return windows_[sequence].request; }
   size_t most_scores() const { return most_scores_; }
 
+  // Of a text that is read at once no more is kept than its entities.
   void take(size_t sequence, std::span<const float> logits) {
+    check_finite(logits);
     ExtractedWindow& window = windows_[sequence];
-    window.candidates = candidates_of(window, logits);
-    for (EntityCandidate& candidate : window.candidates) {
+    kept_ -= std::exchange(window.candidates, {}).size();
+    std::vector<EntityCandidate> candidates =
+        candidates_of(window, logits, std::min(kMostCandidates, options_.most_candidates - kept_));
+    for (EntityCandidate& candidate : candidates) {
       candidate.first += static_cast<uint32_t>(window.words.first);
       candidate.last += static_cast<uint32_t>(window.words.first);
     }
+    const bool is_whole = texts_[window.text].windows == 1;
+    window.candidates = is_whole ? choose(std::move(candidates)) : std::move(candidates);
+    window.candidates.shrink_to_fit();
+    kept_ += window.candidates.size();
   }
 
   std::vector<TokenAnswer> finish() {
@@ -149,34 +163,37 @@ class Extraction {
     most_scores_ = std::max(most_scores_, scores);
     text.tokens += made.sequence.size();
     tokens_.add(made.sequence.size());
-    text.cut_tokens += made.cut_pieces;
+    text.cut_tokens += made.sequence.cut_tokens;
     ++text.windows;
     windows_.push_back({texts_.size() - 1, window, std::move(made.request), {}});
     sequences_.push_back(std::move(made.sequence));
   }
 
-  std::vector<EntityCandidate> candidates_of(const ExtractedWindow& window, std::span<const float> logits) const {
+  std::vector<EntityCandidate> candidates_of(const ExtractedWindow& window, std::span<const float> logits,
+                                             size_t most) const {
     const std::vector<double>& thresholds_C = texts_[window.text].prompt->thresholds_C;
-    if (!config_.has_spans()) return word_candidates(logits, window.words.size(), thresholds_C);
-    return span_candidates(logits, window.words.size(), static_cast<size_t>(config_.max_width), thresholds_C);
+    if (!config_.has_spans()) return word_candidates(logits, window.words.size(), thresholds_C, most);
+    return span_candidates(logits, window.words.size(), static_cast<size_t>(config_.max_width), thresholds_C, most);
   }
 
-  std::vector<EntityCandidate> candidates_of(const ExtractedText& text) const {
+  std::vector<EntityCandidate> choose(std::vector<EntityCandidate> candidates) const {
+    return choose_entities(std::move(candidates), {options_.is_nested, options_.is_multi_label});
+  }
+
+  std::vector<EntityCandidate> chosen_of(const ExtractedText& text) const {
     std::vector<EntityCandidate> candidates;
     for (size_t n = text.first_window; n < text.first_window + text.windows; ++n) {
       check_candidates(candidates.size() + windows_[n].candidates.size());
       candidates.insert(candidates.end(), windows_[n].candidates.begin(), windows_[n].candidates.end());
     }
-    if (text.windows > 1)
-      candidates = merge_candidates(
-          std::move(candidates), config_.has_spans() ? CandidateOrder::kLastThenLabel : CandidateOrder::kLabelThenLast);
-    return candidates;
+    if (text.windows < 2) return candidates;  // take() has chosen them
+    return choose(merge_candidates(
+        std::move(candidates), config_.has_spans() ? CandidateOrder::kLastThenLabel : CandidateOrder::kLabelThenLast));
   }
 
   std::vector<Entity> entities_of(const ExtractedText& text) const {
     std::vector<Entity> entities;
-    for (const EntityCandidate& chosen :
-         choose_entities(candidates_of(text), {options_.is_nested, options_.is_multi_label})) {
+    for (const EntityCandidate& chosen : chosen_of(text)) {
       const WordSpan &first = text.words[chosen.first], &last = text.words[chosen.last];
       Entity entity{.label = text.prompt->names[chosen.label],
                     .score = chosen.score,
@@ -197,11 +214,13 @@ class Extraction {
   ExtractionConfig config_;
   ExtractOptions options_;
   TokenCount tokens_;
+  TokenCount words_;  // of which some may have no token
   std::shared_ptr<const LabelPrompt> shared_prompt_;
   std::vector<ExtractedText> texts_;
   std::vector<ExtractedWindow> windows_;
   std::vector<Encoding> sequences_;
   size_t most_scores_ = 1;
+  size_t kept_ = 0;  // candidates
 };
 
 }  // namespace

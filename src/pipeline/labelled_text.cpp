@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "pipeline/encodings.h"
 
 namespace deberta {
 namespace {
@@ -27,24 +28,25 @@ double threshold_of(const EntityLabel& label, const ExtractOptions& options) {
   return by_name == options.thresholds.end() ? options.threshold : by_name->threshold;
 }
 
-void check_prompt(const LabelPrompt& prompt, const EncodeOptions& options) {
-  if (prompt.ids.size() + kLeastRoom <= options.max_tokens) return;
+void check_prompt(size_t tokens, const EncodeOptions& options) {
+  if (tokens + kLeastRoom <= options.max_tokens) return;
   const size_t most = options.max_tokens - std::min(options.max_tokens, kLeastRoom);
-  throw Error(
-      ErrorCode::kTextTooLong,
-      {{.where = "labels",
-        .message = fmt::format("expected at most {} tokens of labels before a text, got {}", most, prompt.ids.size()),
-        .argument = "max_tokens",
-        .limit = most,
-        .remedies = {{"give fewer labels"}, {"raise {}", "max_tokens"}}}});
+  throw Error(ErrorCode::kTextTooLong,
+              {{.where = "labels",
+                .message = fmt::format("expected at most {} tokens of labels before a text, got {}", most, tokens),
+                .argument = "max_tokens",
+                .limit = most,
+                .remedies = {{"give fewer labels"}, {"raise {}", "max_tokens"}}}});
 }
 
 }  // namespace
 
+// What is too long is counted to its end, and not kept.
 LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
                               const ExtractOptions& options) {
   const int32_t to_label = pipeline.config.extraction->embed_ent_token ? 0 : 1;  // from its mark
   LabelPrompt prompt;
+  size_t tokens = 0;  // of the labels, with their marks
   prompt.ids.push_back(pipeline.tokenizer.special().cls);
   std::vector<std::string_view> texts;
   for (const EntityLabel& label : labels) texts.push_back(label.text);
@@ -60,21 +62,26 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
     prompt.thresholds_C.push_back(threshold_of(label, options));
     prompt.ids.push_back(pipeline.marks.label);
     const std::vector<int32_t> pieces = encode_plain(pipeline.tokenizer, label.text, options.rules.encode);
-    prompt.ids.insert(prompt.ids.end(), pieces.begin(), pieces.end());
+    tokens += 1 + pieces.size();
+    if (tokens <= options.rules.encode.max_tokens) prompt.ids.insert(prompt.ids.end(), pieces.begin(), pieces.end());
   }
   prompt.ids.push_back(pipeline.marks.text);
-  check_prompt(prompt, options.rules.encode);
+  check_prompt(tokens + 2, options.rules.encode);
   return prompt;
 }
 
 TextWords encode_words(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options) {
   if (!is_valid_utf8(text)) throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
   if (text.size() > options.max_text_bytes) encode_plain(tokenizer, text, options);  // says that it is too long
-  TextWords encoded{split_words(text), {}, {0}};
+  const EncodingRules rules{.encode = options};
+  const auto check_count = [&](size_t count) { TokenCount(rules).add(count); };
+  TextWords encoded{split_words(text, std::min(options.most_tokens, text.size()) + 1), {}, {0}};
+  check_count(encoded.words.size());
   for (const WordSpan& word : encoded.words) {
     const std::string_view part = text.substr(word.bytes.begin, word.bytes.end - word.bytes.begin);
     const std::vector<int32_t> pieces = encode_plain(tokenizer, part, options);
     encoded.pieces.insert(encoded.pieces.end(), pieces.begin(), pieces.end());
+    check_count(encoded.pieces.size());
     encoded.starts.push_back(encoded.pieces.size());
   }
   return encoded;
@@ -113,7 +120,7 @@ LabelledWindow make_labelled_window(const LabelPrompt& prompt, const TextWords& 
   LabelledWindow made;
   const size_t begin = text.starts[window.first], all = text.starts[window.last] - begin;
   const size_t read = std::min(all, room.pieces);
-  made.cut_pieces = all - read;
+  made.sequence.cut_tokens = all - read;
   std::vector<int32_t>& ids = made.sequence.ids;
   ids = prompt.ids;
   const auto pieces = std::span(text.pieces).subspan(begin, read);

@@ -35,7 +35,7 @@ struct TextWords {
   size_t pieces_of(size_t word) const { return starts[word + 1] - starts[word]; }
 };
 
-// Throws kInput for text that is not valid UTF-8, kTextTooLong.
+// Throws kInput for text that is not valid UTF-8, kTextTooLong, also for more words or pieces than options.most_tokens.
 TextWords encode_words(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options);
 
 // How many words and pieces a sequence has room for, and what consecutive windows share.
@@ -53,9 +53,8 @@ std::vector<Window> word_windows(const TextWords& text, const WindowRoom& room);
 
 // One window behind the labels.
 struct LabelledWindow {
-  Encoding sequence;
+  Encoding sequence;  // cut_tokens: pieces of its last word that are not read
   EntityRequest request;
-  size_t cut_pieces = 0;
 };
 LabelledWindow make_labelled_window(const LabelPrompt& prompt, const TextWords& text, const Window& window,
                                     const WindowRoom& room, const SpecialIds& special);

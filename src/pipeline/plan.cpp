@@ -79,7 +79,9 @@ uint64_t kind_of(const SequencePlan& plan) {
   return plan.groups ? kGroupsKind : kPlainKind;
 }
 
-void run_pack(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
+namespace {
+
+void run_together(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
   Batch batch;
   ForwardOptions options;
   std::vector<size_t> counts;
@@ -98,6 +100,17 @@ void run_pack(const Model& model, std::span<const PlannedSequence> pack, Forward
   if (!first.layer) return take_values(pack, counts, result.logits, result.logits_columns);
   const std::vector<float>& rows_TD = result.hidden.front().rows_TD;
   take_values(pack, counts, rows_TD, rows_TD.size() / batch.tokens());
+}
+
+}  // namespace
+
+void run_pack(const Model& model, std::span<const PlannedSequence> pack, ForwardResult& result) {
+  while (!pack.empty()) {
+    size_t most = SIZE_MAX, count = 0;
+    while (count < pack.size() && count < (most = std::min(most, pack[count].plan->most_in_pack))) ++count;
+    run_together(model, pack.first(count), result);
+    pack = pack.subspan(count);
+  }
 }
 
 LogitsPlan plan_logits(const Model& model, Sequences sequences) {

@@ -52,7 +52,7 @@ struct SequencePlan {
       groups;                                                     // a row of logits for the tokens of each
   std::function<const EntityRequest&(size_t sequence)> entities;  // the logits of the labels for the words
   std::optional<int32_t> layer;                                   // hidden states of this layer
-  size_t most_in_pack = SIZE_MAX;                                 // sequences that run_plan() packs together
+  size_t most_in_pack = SIZE_MAX;                                 // sequences that run together, also with others
   // Values of one sequence: [1, C] of a sequence head, [L, C] of a token head, [rows, V], [groups, C], those of
   // entities (ForwardResult::logits), or [L, D] of a layer. Called for each sequence that has values, in any order, by
   // one thread at a time; again where a pack is run again.
@@ -66,7 +66,8 @@ uint64_t kind_of(const SequencePlan& plan);
 // are created at a time. Throws what the model throws.
 void run_plan(const Model& model, const SequencePlan& plan, size_t batch_tokens);
 
-// Runs sequences[i] of plans[i] in one pack. Their models and their kinds are the same.
+// Runs sequences[i] of plans[i], whose models and kinds are the same: in one pack, or in as many as their plans'
+// most_in_pack needs.
 struct PlannedSequence {
   const SequencePlan* plan;
   size_t sequence;

@@ -71,10 +71,10 @@ class WordSplitter {
 
 }  // namespace
 
-std::vector<WordSpan> split_words(std::string_view text) {
+std::vector<WordSpan> split_words(std::string_view text, size_t most) {
   std::vector<WordSpan> words;
   WordSplitter splitter(text);
-  for (WordSpan word; splitter.next(word);) words.push_back(word);
+  for (WordSpan word; words.size() < most && splitter.next(word);) words.push_back(word);
   return words;
 }
 

@@ -2,6 +2,8 @@
 // joined by single hyphens; any other character that is no space by itself. A mark that combines with a letter is such
 // a character.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,7 @@ struct WordSpan {
   bool operator==(const WordSpan&) const = default;
 };
 
-// `text` is valid UTF-8, shorter than 4 GiB.
-std::vector<WordSpan> split_words(std::string_view text);
+// The first `most` words. `text` is valid UTF-8, shorter than 4 GiB.
+std::vector<WordSpan> split_words(std::string_view text, size_t most = SIZE_MAX);
 
 }  // namespace deberta

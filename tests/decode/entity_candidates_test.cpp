@@ -62,6 +62,16 @@ TEST(SpanCandidates, StandByFirstWordLengthAndLabel) {
   EXPECT_EQ(all[0].score, probability(1));
 }
 
+TEST(SpanCandidates, AreNotMoreThanThereIsRoomFor) {
+  const std::vector<float> logits_SC(4, 1);
+  const std::vector<double> threshold = {0.5};
+  EXPECT_EQ(span_candidates(logits_SC, 4, 1, threshold, 4).size(), 4u);
+  EXPECT_ERROR(span_candidates(logits_SC, 4, 1, threshold, 3), kInput, "expected at most 3 spans above the threshold");
+  EXPECT_ERROR(word_candidates(std::vector<float>(4 * 3, 1), 4, threshold, 9), kInput,
+               "expected at most 9 spans above the threshold");
+  EXPECT_EQ(word_candidates(std::vector<float>(4 * 3, 1), 4, threshold, 10).size(), 10u);
+}
+
 // ---- words
 
 struct WordLogits {

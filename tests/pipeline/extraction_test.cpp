@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -165,7 +166,7 @@ TEST_F(Extraction, AnswersWithTheNameAndReadsTheText) {
   const TokenAnswer answer = extract_one(pipeline, kText, described);
   ASSERT_FALSE(answer.entities.empty());
   EXPECT_EQ(answer.entities[0].label, "animal");
-  TokenAnswer plain = extract_one(pipeline, kText, options_with({"animal: a cat or a dog"}, 0.2));
+  TokenAnswer plain = extract_one(pipeline, kText, options_with({"a cat or a dog"}, 0.2));
   for (Entity& entity : plain.entities) entity.label = "animal";
   expect_same(answer, plain);
 }
@@ -268,6 +269,54 @@ TEST_F(Extraction, HasItsBitsWhereverItsWindowsRun) {
   }
 }
 
+// Whatever the threshold, nobody holds more than the entities of texts that are read at once.
+TEST_F(Extraction, KeepsOfAWholeTextItsEntitiesAlone) {
+  for (const SpanMode mode : kModes) {
+    const Pipeline& pipeline = make({.span_mode = mode, .hidden_size = 12, .max_width = 3});
+    ExtractOptions options = options_with({"animal", "place"}, 0);
+    options.rules.batch_tokens = 1;
+    const std::vector<std::string> texts(20, kText);
+    const std::vector<TokenAnswer> expected = extract_all(pipeline, texts, options);
+    const size_t words = split_words(kText).size(), spans = words * (words + 1) / 2 * 2;  // of any width
+    options.most_candidates = spans + texts.size() * words;
+    const std::vector<TokenAnswer> answers = extract_all(pipeline, texts, options);
+    for (size_t i = 0; i < texts.size(); ++i) expect_same(answers[i], expected[i]);
+    options.most_candidates = words;
+    EXPECT_ERROR(extract_all(pipeline, texts, options), kInput, "spans above the threshold, got more; raise threshold");
+  }
+}
+
+TEST_F(Extraction, OfWindowsIsBoundedByAllTheirSpans) {
+  const Pipeline& pipeline = make({.hidden_size = 12, .max_width = 3, .max_len = 10});
+  ExtractOptions options = options_with({"animal"}, 0);
+  const std::string text = long_text(40);
+  const size_t entities = extract_one(pipeline, text, options).entities.size();
+  options.most_candidates = 2 * 40;  // two windows of ten words have 54 spans
+  EXPECT_LT(entities, options.most_candidates);
+  EXPECT_ERROR(extract_one(pipeline, text, options), kInput, "expected at most 26 spans above the threshold");
+}
+
+TEST_F(Extraction, KeepsItsRoomWhereAPackRunsAgain) {
+  const Pipeline& pipeline = make({.hidden_size = 12, .max_width = 3, .max_len = 10});
+  ExtractOptions options = options_with({"animal"}, 0);
+  const std::string text = long_text(13);
+  const std::vector<TextInput> inputs = {{.text = text}};
+  options.most_candidates = 2 * 27;  // two windows of ten words
+  const Planned<TokenAnswer> planned = plan_extract(pipeline, inputs, options);
+  ASSERT_EQ(planned.plan.sequences.size(), 2u);
+  for (int time = 0; time < 3; ++time) run_plan(pipeline.model, planned.plan, 1000);
+  EXPECT_GT(planned.finish().front().entities.size(), 4u);
+}
+
+TEST_F(Extraction, WithoutNumbersIsAnError) {
+  const Pipeline& pipeline = make({.hidden_size = 12, .max_width = 3});
+  const std::vector<TextInput> inputs = {{.text = kText}};
+  const Planned<TokenAnswer> planned = plan_extract(pipeline, inputs, options_with({"animal"}));
+  std::vector<float> logits(planned.plan.entities(0).rows);
+  logits.back() = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_ERROR(planned.plan.take(0, logits), kNotFinite, "a logit is NaN or infinite");
+}
+
 TEST_F(Extraction, RefusesInputsAndModelsThatAreNoneForIt) {
   const Pipeline& pipeline = make({.hidden_size = 12});
   EXPECT_ERROR(extract_one(pipeline, "\xff", options_with({"x"})), kInput, "expected valid UTF-8");
@@ -277,6 +326,10 @@ TEST_F(Extraction, RefusesInputsAndModelsThatAreNoneForIt) {
   options = options_with({"x"});
   options.rules.encode.most_tokens = 5;
   EXPECT_ERROR(extract_one(pipeline, kText, options), kTextTooLong, "expected at most 5 tokens in all");
+  options.rules.encode.most_tokens = 40;
+  EXPECT_NO_THROW(extract_all(pipeline, {"\x07 \x07 \x07"}, options));
+  EXPECT_ERROR(extract_all(pipeline, std::vector<std::string>(20, "\x07 \x07 \x07"), options), kTextTooLong,
+               "expected at most 40 tokens in all");
   EXPECT_ERROR(classify(pipeline, std::vector<TextInput>{{.text = kText}}), kTask,
                "expected a sequence classification head, got entity-spans; verbs for this model: extract, embed");
   EXPECT_EQ(embed(pipeline, std::vector<TextInput>{{.text = kText}})[0].vectors.size(), 16u);

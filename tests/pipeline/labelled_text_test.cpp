@@ -86,11 +86,11 @@ TEST(LabelledWindows, HaveThePromptTheWordsAndTheSeparator) {
   EXPECT_EQ(made.request.words.labels, (std::vector<int32_t>{1, 3}));
   EXPECT_EQ(made.request.words.pieces, (std::vector<int32_t>{5, 6, 7, 8}));
   EXPECT_EQ(made.request.words.word_starts, (std::vector<int32_t>{0, 0, 3, 4}));
-  EXPECT_EQ(made.cut_pieces, 0u);
+  EXPECT_EQ(made.sequence.cut_tokens, 0u);
   made = make_labelled_window(prompt, text, {2, 3}, {.words = 9, .pieces = 2}, {});
   EXPECT_EQ(made.sequence.ids, (std::vector<int32_t>{1, 7, 20, 7, 8, 101, 102, 2}));
   EXPECT_EQ(made.request.words.word_starts, (std::vector<int32_t>{0, 2}));
-  EXPECT_EQ(made.cut_pieces, 1u);
+  EXPECT_EQ(made.sequence.cut_tokens, 1u);
 }
 
 // ---- labels
@@ -165,11 +165,42 @@ TEST_F(Labels, LeaveRoomForAText) {
   EXPECT_ERROR(prompt({{"a", "\xff"}}), kInput, "expected valid UTF-8");
 }
 
+// What never fits is not kept while it is read.
+TEST_F(Labels, AreCountedToTheEndHoweverManyTheyAre) {
+  ExtractOptions options;
+  const auto got = [&](size_t count) {
+    std::vector<std::string> many;
+    for (size_t i = 0; i < count; ++i) many.push_back("x" + std::to_string(i));
+    try {
+      prompt(labels(many), options);
+    } catch (const Error& error) {
+      return std::stoul(error.message().substr(error.message().rfind(' ')));
+    }
+    return 0ul;
+  };
+  options.rules.encode.max_tokens = 100000;
+  const size_t tokens = prompt(labels({"x0", "x1"}), options).ids.size();
+  options.rules.encode.max_tokens = 4;
+  EXPECT_EQ(got(2), tokens);
+  EXPECT_GT(got(2000), 2000u * 2);
+}
+
 TEST_F(Labels, AreAtTheNextPieceWhereTheConfigurationSaysSo) {
   pipeline_.emplace(test::tiny_extractor(folder_, {.hidden_size = 16, .max_width = 2, .embed_ent_token = false}));
   const LabelPrompt made = prompt(labels({"cat", ""}));
   EXPECT_EQ(made.rows_C[0], 2);
   EXPECT_EQ(made.ids[static_cast<size_t>(made.rows_C[1])], pipeline_->marks.text) << "of an empty one";
+}
+
+TEST_F(Labels, StandBeforeTextsOfSoManyWordsAndPieces) {
+  prompt({});
+  EncodeOptions options;
+  options.most_tokens = 3;
+  EXPECT_EQ(encode_words(pipeline_->tokenizer, "\x07 \x07 \x07", options).words.size(), 3u);
+  EXPECT_ERROR(encode_words(pipeline_->tokenizer, "\x07 \x07 \x07 \x07", options), kTextTooLong,
+               "expected at most 3 tokens in all");
+  EXPECT_ERROR(encode_words(pipeline_->tokenizer, "xqzxqzxqz", options), kTextTooLong,
+               "expected at most 3 tokens in all");
 }
 
 std::string text_of(const std::vector<EntityLabel>& all) {

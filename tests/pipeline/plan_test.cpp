@@ -88,6 +88,24 @@ TEST_F(Plans, LabelsWithWindowsBesideOthers) {
               [](const SequenceAnswer& answer) { return json_text(to_json(answer)); });
 }
 
+// A server's batch knows tokens alone.
+TEST_F(Plans, RunInAsManyPacksAsTheyNeed) {
+  const Pipeline pipeline = make(Head::kSequence, 3);
+  Planned<SequenceAnswer> planned = plan_classify(pipeline, kMore, {});
+  const Planned<SequenceAnswer> other = plan_classify(pipeline, kFew, {});
+  const std::vector<PlannedSequence> pack = {{&other.plan, 0},   {&other.plan, 1},   {&other.plan, 0},
+                                             {&planned.plan, 0}, {&planned.plan, 1}, {&planned.plan, 2}};
+  ForwardResult result;
+  run_pack(pipeline.model, pack, result);
+  EXPECT_EQ(result.logits_rows, pack.size());
+  const std::vector<SequenceAnswer> together = planned.finish();
+  planned.plan.most_in_pack = 2;
+  run_pack(pipeline.model, pack, result);
+  EXPECT_EQ(result.logits_rows, 1u) << "three, two and one";
+  const std::vector<SequenceAnswer> apart = planned.finish();
+  for (size_t i = 0; i < kMore.size(); ++i) EXPECT_EQ(apart[i].scores, together[i].scores);
+}
+
 TEST_F(Plans, CandidatesOfSeveralTexts) {
   const Pipeline pipeline = make(Head::kSequence, 3);
   ZeroShotOptions first, other;

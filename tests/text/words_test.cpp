@@ -26,6 +26,12 @@ TEST(SplitWords, CutsAtSpacesAndAroundEveryOtherCharacter) {
   EXPECT_EQ(words_of("<<ENT>>"), (Words{"<", "<", "ENT", ">", ">"}));
 }
 
+TEST(SplitWords, StopsAfterSoMany) {
+  EXPECT_EQ(split_words("a b c", 2).size(), 2u);
+  EXPECT_EQ(split_words("a b c", 3), split_words("a b c"));
+  EXPECT_TRUE(split_words("a b c", 0).empty());
+}
+
 TEST(SplitWords, JoinsAtSingleHyphensAndUnderscores) {
   EXPECT_EQ(words_of("well-known_name a--b -c d- e-f-g _x_ 1-2"),
             (Words{"well-known_name", "a", "-", "-", "b", "-", "c", "d", "-", "e-f-g", "_x_", "1-2"}));
