@@ -216,6 +216,7 @@ constexpr std::array kReplacedTokenUses = {
 constexpr HeadUse entity_use(std::string_view ending) {
   return {.ending = ending,
           .what = "a finder of entities by labels of one's own (GLiNER)",
+          .task = "entity-extraction",
           .is_task_of_hub = false,
           .verbs = "extract, embed",
           .is_in_transformers = false};

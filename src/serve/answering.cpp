@@ -252,12 +252,16 @@ void check_first_id(const ServedModel& model, const Encoding& ids, const std::st
       pointer);
 }
 
-void check_count(const ServedModel& model, size_t count, const std::string& pointer) {
-  if (count == 0)
-    throw ApiError(ApiCode::kEmptyInput, fmt::format("{}: expected at least one, got none", pointer), pointer);
+void check_most(const ServedModel& model, size_t count, const std::string& pointer) {
   if (count > model.max_client_batch)
     throw ApiError(ApiCode::kBatchTooLarge,
                    fmt::format("{}: expected at most {}, got {}", pointer, model.max_client_batch, count), pointer);
+}
+
+void check_count(const ServedModel& model, size_t count, const std::string& pointer) {
+  if (count == 0)
+    throw ApiError(ApiCode::kEmptyInput, fmt::format("{}: expected at least one, got none", pointer), pointer);
+  check_most(model, count, pointer);
 }
 
 Json vector_json(const std::vector<float>& values) {

@@ -184,7 +184,9 @@ OffsetUnit offsets_of(Body& body);
 // Throws kTokenizer unless the ids begin with the token that the model's tokenizer puts first: otherwise they are most
 // likely another tokenizer's, and their answer would be wrong.
 void check_first_id(const ServedModel& model, const Encoding& ids, const std::string& pointer);
-// Throws kEmptyInput for none, kBatchTooLarge.
+// Throws kBatchTooLarge for more than the model takes of one request.
+void check_most(const ServedModel& model, size_t count, const std::string& pointer);
+// The same, and kEmptyInput for none.
 void check_count(const ServedModel& model, size_t count, const std::string& pointer);
 
 Json vector_json(const std::vector<float>& values);
@@ -214,6 +216,12 @@ namespace cohere {
 Answering rerank(const ServedModel& model, Body& body);
 Answering rerank(const ServedModel& model, Body& body, Body& parameters);
 }  // namespace cohere
+
+namespace gliner {
+Answering entities(const ServedModel& model, Body& body);  // as the server of the package gliner has it, and more
+Answering restore(const ServedModel& model, Body& body);   // texts that entities() redacted, as they were
+Answering extract(const ServedModel& model, Body& body);   // as NeMo Guardrails asks
+}  // namespace gliner
 
 namespace kserve {
 Answering infer(const ServedModel& model, Body& body);

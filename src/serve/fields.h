@@ -178,6 +178,11 @@ inline constexpr Field kMultiLabel = same(parameter("zero-shot", "multi_label"))
 inline constexpr Field kThreshold = same(parameter("detect", "threshold"));
 inline constexpr Field kTokens = same(parameter("score", "tokens"));
 
+// ---- GLiNER
+
+inline constexpr Field kMultiLabelSpans = same(parameter("extract", "multi_label"));
+inline constexpr Field kJoin = same(parameter("extract", "join"));
+
 // ---- fields of the protocols beside the parameters of tasks
 
 inline constexpr Parameter kProtocol[] = {
@@ -187,6 +192,17 @@ inline constexpr Parameter kProtocol[] = {
      "numbers, or the little-endian floats of a vector in base64"},
     {"shape", "", ParameterType::kWord, "hub", "hub|pipeline",
      "the form of the answer, where that of the hub and that of the transformers pipelines differ"},
+    {"threshold", "", ParameterType::kNumber, "0.5", "0..1", "probability that a span must exceed to be an entity"},
+    {"flat_ner", "", ParameterType::kFlag, "true", "", "entities do not overlap; false: one may lie within another"},
+    {"preset", "", ParameterType::kWord, "", "pii",
+     "a set of labels, beside those that are given; pii: kinds of personal data, named as presidio names them (PERSON, "
+     "EMAIL_ADDRESS, ...)"},
+    {"redact", "", ParameterType::kFlag, "", "",
+     "also answer with the text that has a placeholder in place of each entity, such as [PERSON_1], and with what each "
+     "placeholder stands for"},
+    {"chunk_length", "", ParameterType::kInteger, "384", "1..1048576", "code points of each chunk of the text"},
+    {"overlap", "", ParameterType::kInteger, "128", "0..1048575",
+     "code points that consecutive chunks share; less than chunk_length, of which it is a third at most by default"},
     {"force", "", ParameterType::kFlag, "", "", "also a model with another head or other labels"},
     {"level", "", ParameterType::kWord, "", "info|warning|error", "which requests are logged"},
     {"words", "", ParameterType::kTexts, "", "WORDS",
@@ -212,6 +228,13 @@ inline constexpr Field kModel = of_protocol("model");
 inline constexpr Field kUser = of_protocol("user");
 inline constexpr Field kEncodingFormat = of_protocol("encoding_format");
 inline constexpr Field kShape = of_protocol("shape");
+inline constexpr Field kSpanThreshold = of_protocol("threshold");
+inline constexpr Field kFlatNer = of_protocol("flat_ner");
+inline constexpr Field kFlatNerOfNemo = fitting({.name = "flat_ner", .row = kFlatNer.row, .own_default = "false"});
+inline constexpr Field kPreset = of_protocol("preset");
+inline constexpr Field kRedact = of_protocol("redact");
+inline constexpr Field kChunkLength = of_protocol("chunk_length");
+inline constexpr Field kOverlap = of_protocol("overlap");
 inline constexpr Field kForce = of_protocol("force");
 inline constexpr Field kLevel = of_protocol("level");
 inline constexpr Field kWords = of_protocol("words");

@@ -13,6 +13,7 @@
 #include "pipeline/answer_json.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "serve/extraction.h"
 #include "serve/fields.h"
 
 namespace deberta::serve::hub {
@@ -183,6 +184,27 @@ Answering token_classification(const ServedModel& model, Body& body) {
 
 Answering entities(const ServedModel& model, Body& body) {
   return grouped_entities(model, body, std::nullopt);
+}
+
+// ---- entity-extraction: a task of our own, with models that find entities by labels of the request's own
+
+Answering entity_extraction(const ServedModel& model, Body& body) {
+  bool is_list = false;
+  const Inputs inputs = texts_of_inputs(model, body, is_list);
+  Parameters parameters(body);
+  Body& fields = parameters.get();
+  AskedLabels labels = labels_of(model, fields, field::kCandidateLabels.name, inputs.size());
+  AskedEntities asked = asked_entities(inputs, std::move(labels), extract_options(model, fields, field::kFlatNer));
+  const OffsetUnit unit = offsets_of(fields);
+  parameters.is_pipeline();
+  const auto entity_json = [](const Entity& entity, const std::string& text, const OffsetUnits& units) {
+    return to_json(entity, text, units, true);
+  };
+  Answering reply = counted(responding(plan_entities(model, asked),
+                                       items_of_texts(inputs, unit, is_list, &TokenAnswer::entities, entity_json)),
+                            inputs);
+  const EntityBounds bounds = bounds_of(*reply.plan, model, asked);
+  return sized(std::move(reply), model, asked, bounds);
 }
 
 // ---- question-answering
@@ -518,6 +540,7 @@ struct TaskRow {
 constexpr std::array kTasks = {
     TaskRow{"text-classification", classification},
     TaskRow{"token-classification", token_classification},
+    TaskRow{"entity-extraction", entity_extraction},
     TaskRow{"question-answering", question_answering},
     TaskRow{"fill-mask", fill_mask},
     TaskRow{"text-scoring", text_scoring},

@@ -196,8 +196,9 @@ JsonObject paths() {
 
 JsonObject schemas() {
   JsonObject all;
-  for (JsonObject part : {error_schemas(), embeddings_inference_schemas(), openai_schemas(), hub_schemas(),
-                          server_schemas(), kserve_schemas(), explorer_schemas(), admin_schemas(), page_schemas()})
+  for (JsonObject part :
+       {error_schemas(), embeddings_inference_schemas(), openai_schemas(), hub_schemas(), server_schemas(),
+        kserve_schemas(), gliner_schemas(), explorer_schemas(), admin_schemas(), page_schemas()})
     std::ranges::move(part, std::back_inserter(all));
   return all;
 }

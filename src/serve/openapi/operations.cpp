@@ -5,9 +5,9 @@ namespace deberta::serve::openapi {
 namespace {
 
 constexpr std::string_view kTei = "text-embeddings-inference", kHub = "Hugging Face hub", kOpenAi = "OpenAI",
-                           kCohere = "Cohere, Jina", kKserve = "KServe, Triton", kExplorer = "the explorer",
-                           kAdmin = "models (--admin)", kServer = "the server";
-constexpr std::string_view kTags[] = {kTei, kHub, kOpenAi, kCohere, kKserve, kExplorer, kAdmin, kServer};
+                           kCohere = "Cohere, Jina", kKserve = "KServe, Triton", kGliner = "GLiNER, NeMo Guardrails",
+                           kExplorer = "the explorer", kAdmin = "models (--admin)", kServer = "the server";
+constexpr std::string_view kTags[] = {kTei, kHub, kOpenAi, kCohere, kKserve, kGliner, kExplorer, kAdmin, kServer};
 
 // Summaries and bodies that several routes share.
 constexpr std::string_view kRerank = "documents by how well they fit a query";
@@ -17,6 +17,8 @@ constexpr std::string_view kText = R"({"inputs": "a fine film"})";
 constexpr std::string_view kTexts = R"({"input": ["one text", "another"]})";
 constexpr std::string_view kDocuments =
     R"({"query": "capital of France", "documents": ["Paris is a city .", "Cats purr ."], "top_n": 1})";
+constexpr std::string_view kOwnLabels =
+    R"({"text": "Ada Lovelace was born in London .", "labels": ["person", "city"]})";
 constexpr std::string_view kTensor =
     R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a fine film"]}]})";
 
@@ -65,6 +67,13 @@ constexpr Operation kOperations[] = {
      "Ready"},
     {"/v2/models/{model}/versions/1/infer", kKserve, kInfer, "inferVersion", "KserveRequest", kTensor,
      "KserveResponse"},
+    {"/gliner", kGliner, "entities by labels of the request's own; the texts without them", "gliner", "GlinerRequest",
+     kOwnLabels, "GlinerResponse"},
+    {"/gliner/restore", kGliner, "the texts that /gliner redacted, as they were; any model will do", "glinerRestore",
+     "RestoreRequest", R"({"text": "[PERSON_1] was born .", "map": {"[PERSON_1]": "Ada"}})", "RestoreResponse", true},
+    {"/v1/extract", kGliner,
+     "entities of a text that is read in chunks, by labels of the request's own or as kinds of personal data",
+     "extract", "ExtractRequest", kOwnLabels, "ExtractResponse"},
     {"/explain/tokens", kExplorer, "runs a text of at most 256 tokens, and keeps the terms of its attention",
      "explainTokens", "ExplainRequest", R"({"text": "The capital of France is Paris ."})", "Explanation"},
     {"/explain/terms", kExplorer,

@@ -10,6 +10,7 @@ JsonObject embeddings_inference_schemas();  // and Cohere's: its /rerank is the 
 JsonObject openai_schemas();
 JsonObject hub_schemas();
 JsonObject kserve_schemas();
+JsonObject gliner_schemas();
 JsonObject explorer_schemas();
 JsonObject server_schemas();  // /info, /health and the like
 JsonObject admin_schemas();
