@@ -62,11 +62,14 @@ export function tableOf(head, rows) {
 // The labels of a model, as /info lists them.
 const labelsOf = ({ model_type: kinds }) => Object.values(Object.values(kinds ?? {})[0]?.id2label ?? {});
 
-// What a task reads: the names of its texts, whether it needs both, and an example of them.
+// What a task reads: the names of its texts, whether it needs both, and an example of them; labels, where it finds
+// entities by labels of the reader's own.
 const TEXTS = {
   "fill-mask": { second: "Second text, for attention", example: ["The capital of France is [MASK] .", ""] },
   "text-classification": { example: ["a gorgeous , witty , seductive movie .", ""] },
   "token-classification": { second: "Second text, for attention",
+    example: ["Ada Lovelace was born in London .", ""] },
+  "entity-extraction": { second: "Second text, for attention", labels: "person, city",
     example: ["Ada Lovelace was born in London .", ""] },
   "replaced-token-detection": { second: "Second text, for attention",
     example: ["The capital of France is bread .", ""] },
@@ -82,7 +85,7 @@ const ENTAILMENT = { first: "Premise", second: "Hypothesis", isPair: true,
 const USUAL = { first: "Text", second: "Second text", isPair: false,
   example: ["The capital of France is Paris .", ""] };
 
-// { first, second, isPair, example } of a model.
+// { first, second, isPair, example } of a model, and the labels of the example.
 export function textsOf(model) {
   const isEntailment = labelsOf(model).some((label) => /^entail/i.test(label));
   return { ...USUAL, ...(isEntailment ? ENTAILMENT : TEXTS[model.task]) };
@@ -111,14 +114,27 @@ async function showLabels(state) {
 const kindsOf = (model) =>
   labelsOf(model).map((label) => label.replace(/^[BIESLU]-/, "")).filter((kind) => kind !== "O");
 
-async function showEntities(state) {
-  const parameters = { aggregation_strategy: "first" };
-  const found = await answersOf(state, { inputs: state.text, parameters });
-  const kinds = [...new Set([...kindsOf(state.served), ...found.map((one) => one.entity_group)])];
+// `kinds`: each has the colour of its place among them.
+function entitiesOf(text, found, kinds) {
   const spans = found.map(({ start, end, score, entity_group: kind }) =>
     ({ start, end, kind, colour: colourOfSeries(kinds.indexOf(kind)), note: `${kind} ${score.toFixed(3)}` }));
   const rows = found.map((one) => [one.entity_group, one.word, one.score]);
-  return [coloured(state.text, spans), tableOf(["entity", "text", "score"], rows)];
+  return [coloured(text, spans), tableOf(["entity", "text", "score"], rows)];
+}
+
+async function showEntities(state) {
+  const parameters = { aggregation_strategy: "first" };
+  const found = await answersOf(state, { inputs: state.text, parameters });
+  return entitiesOf(state.text, found,
+    [...new Set([...kindsOf(state.served), ...found.map((one) => one.entity_group)])]);
+}
+
+async function showOwnEntities(state) {
+  const kinds = [...new Set(state.labels.split(",").map((label) => label.trim()).filter((label) => label))];
+  const threshold = state.threshold === "" ? null : +state.threshold;
+  const parameters = { candidate_labels: kinds, threshold };
+  const found = await answersOf(state, { inputs: state.text, parameters });
+  return [...entitiesOf(state.text, found, kinds), ...(found.length ? [] : [note("No entity above the threshold.")])];
 }
 
 async function showMasks(state) {
@@ -159,6 +175,7 @@ async function showRanking(state) {
 const SHOW = {
   "text-classification": showLabels,
   "token-classification": showEntities,
+  "entity-extraction": showOwnEntities,
   "fill-mask": showMasks,
   "replaced-token-detection": showReplaced,
   "question-answering": showAnswers,

@@ -78,14 +78,15 @@ const SERVER_VIEWS = ["task", "decoder", "replaced", "compare", "sizes"]; // a f
 if (isFile) for (const name of SERVER_VIEWS) delete VIEWS[name];
 const [firstView] = Object.keys(VIEWS);
 const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
-const OF_SERVER = ["model", "text", "second", "other", "otherModel"]; // a file has one text
+const OF_SERVER = ["model", "text", "second", "labels", "threshold", "other", "otherModel"]; // a file has one text
 // What is in the address only where it is chosen.
 const UNCHOSEN = {
-  second: "", other: "", otherModel: "", words: "", generator: "", share: "0.15", seed: "0", length: "128",
+  second: "", labels: "", threshold: "0.5", other: "", otherModel: "", words: "", generator: "", share: "0.15", seed: "0", length: "128",
   sizes: "all", pass: 1,
 };
 const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale",
   ...(isFile ? [] : [...OF_SERVER, "words", "generator", "share", "seed", "length", "sizes"])];
+const FIELDS = ["model", "text", "second", "labels", "threshold"];
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
@@ -101,6 +102,7 @@ function say(text, isBad = false) {
 }
 
 const needsTerms = () => VIEWS[state.view].readsTerms !== false && state.text !== "";
+const needsLabels = () => state.view === "task" && state.texts.labels !== undefined;
 const modelOf = (name) => state.models.find((one) => one.name === name);
 
 // The name of a text that the view or the task needs and does not have.
@@ -108,13 +110,17 @@ function missingText() {
   if (VIEWS[state.view].needsText === false) return "";
   const { first, second, isPair } = state.texts;
   if (!state.text) return first;
-  return isPair && !state.second ? second : "";
+  if (isPair && !state.second) return second;
+  return needsLabels() && !state.labels.trim() ? "Label" : "";
 }
 
 function nameFields() {
   byId("text-name").textContent = state.texts.first;
   byId("second-name").textContent = state.texts.second;
   byId("second").required = state.texts.isPair;
+  const hasLabels = state.texts.labels !== undefined && !isFile;
+  for (const field of document.querySelectorAll(".of-labels")) field.hidden = !hasLabels;
+  byId("labels").required = hasLabels;
 }
 
 // ---- the address
@@ -222,10 +228,10 @@ async function explain() {
 }
 
 function readForm() {
-  const [model, text, second] = ["model", "text", "second"].map((id) => byId(id).value);
+  const [model, text, second, labels, threshold] = FIELDS.map((id) => byId(id).value);
   const served = modelOf(model) ?? {};
   source.model = model;
-  Object.assign(state, { model, text, second, about: null, served, texts: textsOf(served) });
+  Object.assign(state, { model, text, second, labels, threshold, about: null, served, texts: textsOf(served) });
   nameFields();
   redraw();
 }
@@ -291,9 +297,16 @@ function showExample(model) {
   [byId("text").value, byId("second").value] = textsOf(model).example;
 }
 
+// Labels that the reader gave stay.
+function keepLabels(model) {
+  byId("labels").value ||= textsOf(model).labels ?? "";
+}
+
 function onModel() {
   const isExample = state.models.some((model) => textsOf(model).example[0] === byId("text").value);
-  if (isExample) showExample(modelOf(byId("model").value));
+  const model = modelOf(byId("model").value);
+  if (isExample) showExample(model);
+  keepLabels(model);
   readForm();
 }
 
@@ -340,6 +353,8 @@ async function main() {
   const first = modelOf(state.model) || state.models[0];
   if (state.text) [byId("text").value, byId("second").value] = [state.text, state.second];
   else showExample(first);
+  [byId("labels").value, byId("threshold").value] = [state.labels, state.threshold];
+  keepLabels(first);
   if (isFile) showFile();
   listen();
   if (state.model && !isFile && first.name !== state.model)

@@ -22,7 +22,7 @@ import contract
 from contract import BINARY, clean_environment
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from models import ROOT, make_model, with_positions
+from models import ROOT, make_extractor, make_model, with_positions
 
 SANITIZED = pathlib.Path(BINARY).parent.name in ("asan", "tsan")
 PATIENT = ("--deadline-ms", "3600000")  # for work that a sanitizer makes long
@@ -141,6 +141,7 @@ def models(tmp_path_factory):
         "words": make_model(folder / "words", "lm", seed=2),
         "replaced": make_model(folder / "replaced", "rtd"),
         "decoder": with_positions(make_model(folder / "decoder", "lm", seed=3)),
+        "extractor": make_extractor(folder / "extractor"),
     }
     return made
 
@@ -168,7 +169,7 @@ def server(serve, models):
     return serve("--admin", *(word for name, folder in models.items() for word in ("-m", f"{name}={folder}")))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def deberta():
     """deberta(words...) -> the JSON that the program prints."""
 

@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from conftest import Server
-from models import make_model
+from models import make_extractor, make_model
 
 CONNECTIONS, ASKERS, PROBES = 256, 16, 40
 OTHER = "127.0.0.2"  # the address of the other client
@@ -123,6 +123,49 @@ def kinds():
             {"text": "[MASK] [MASK]" + " word" * 30, "words": [f"word{i}" for i in range(10)]},
         ),
         "explain replaced tokens": ("detect", "/explain/replaced", {"text": WORD * 250, "share": 1}),
+        "own labels": (
+            "extractor",
+            "/gliner",
+            {"texts": texts(256, 2500), "labels": ["person", "city"], "threshold": 0, "flat_ner": False},
+        ),
+        "every label of every span": (
+            "extractor",
+            "/gliner",
+            {
+                "text": LONG * 1000,
+                "labels": [f"label {i}" for i in range(60)],
+                "threshold": 0,
+                "flat_ner": False,
+                "multi_label": True,
+            },
+        ),
+        "labels of each text": (
+            "extractor",
+            "/gliner",
+            {"texts": ["a b"] * 256, "labels": [[f"{i} {j}" for j in range(100)] for i in range(256)], "threshold": 0},
+        ),
+        "many labels": ("extractor", "/gliner", {"text": "a", "labels": [""] * 490_000}),
+        "a wide label": ("extractor", "/gliner", {"text": "a", "labels": {"a": wide}}),
+        "words without tokens": ("extractor", "/gliner", {"text": "\x07 " * 240_000, "labels": ["person"]}),
+        "redacted texts": (
+            "extractor",
+            "/gliner",
+            {"texts": texts(256, 2500), "preset": "pii", "threshold": 0, "redact": True},
+        ),
+        "placeholders in a text": (
+            "extractor",
+            "/gliner",
+            {"text": "".join(f"[A_{i}]" for i in range(80_000)), "labels": ["person"], "redact": True},
+        ),
+        "restored texts": ("sentiment", "/gliner/restore", {"text": "[A_1]" * 200_000, "map": {"[A_1]": "x" * 1000}}),
+        "a restored text": ("sentiment", "/gliner/restore", {"text": "[A_1]" * 8, "map": {"[A_1]": "x" * 1_000_000}}),
+        "chunks": ("extractor", "/v1/extract", {"text": LONG * 1450, "threshold": 0}),
+        "chunks of a character": ("extractor", "/v1/extract", {"text": LONG * 20_000, "chunk_length": 1}),
+        "chunks that share almost all": (
+            "extractor",
+            "/v1/extract",
+            {"text": LONG * 20_000, "chunk_length": 879_800, "overlap": 879_799},
+        ),
         "numbers": ("sentiment", "/v1/embeddings", {"input": [0] * 480_000}),
         "empty lists": ("sentiment", "/predict", {"inputs": [[]] * 490_000}),
         "unknown keys": ("sentiment", "/predict", {"inputs": "a", "x": [{f"k{i % 4000}": 0} for i in range(120_000)]}),
@@ -281,6 +324,7 @@ def main():
         made = {
             "score": make_model(pathlib.Path(folder) / "score", "sequence", labels=("LABEL_0",)),
             "span": make_model(pathlib.Path(folder) / "span", "span"),
+            "extractor": make_extractor(pathlib.Path(folder) / "extractor"),
         }
         models = words.model or [
             *(f"{name}=builtin:{name}" for name in BUILT_IN),

@@ -1,5 +1,6 @@
 """The clients that people have, against the running server; their answers are the program's."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -47,6 +48,29 @@ def test_cohere(server):
         answer = client.rerank(model="score", query="which film", documents=TEXTS)
         assert [(r.index, r.relevance_score) for r in answer.results] == expected
         assert len(client.rerank(model="score", query="which film", documents=TEXTS, top_n=1).results) == 1
+
+
+# Its client alone: the package wants torch, and this file does not.
+GLINER = ["--no-deps", "gliner==0.2.29"]
+
+
+def test_gliner(serve, models):
+    """It names no model, so that the server has one."""
+    file = pathlib.Path(installed(GLINER)) / "gliner/serve/client.py"
+    found = importlib.util.spec_from_file_location("gliner_client", file)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    server = serve("-m", models["extractor"])
+    client = module.GLiNERClient(base_url=server.url, timeout=600)
+    labels = ["film", "person"]
+    for more in ({}, {"threshold": 0}, {"threshold": 0, "flat_ner": False}, {"threshold": 0, "multi_label": True}):
+        expected = server.post("/gliner", {"text": TEXT, "labels": labels} | more)
+        assert client.predict(TEXT, labels=labels, **more) == expected
+    by_text = [["film"], {"a thing": "what one sees"}, ["person"]]
+    expected = server.post("/gliner", {"texts": TEXTS, "labels": by_text, "threshold": 0})
+    assert client.predict(TEXTS, labels=by_text, threshold=0) == expected
+    with pytest.raises(module.GLiNERClientError, match="422"):
+        client.predict(TEXT, labels=labels, threshold=2)
 
 
 HUB, RERANKERS = pathlib.Path(__file__).with_name("ask_hub.py"), pathlib.Path(__file__).with_name("ask_rerankers.py")

@@ -45,7 +45,15 @@ def routes_with(status, is_admin=None):
     ]
 
 
-OF_ROUTES = {"/admin/": "many", "rerank": "score", "{task}": "nli", "/decoder": "decoder", "/replaced": "replaced"}
+OF_ROUTES = {
+    "/admin/": "many",
+    "rerank": "score",
+    "{task}": "nli",
+    "/decoder": "decoder",
+    "/replaced": "replaced",
+    "gliner": "extractor",
+    "extract": "extractor",
+}
 
 
 def model_of(path):
@@ -275,13 +283,13 @@ def with_word(value, word):
 
 def test_a_result_that_is_not_a_number(serve, models, deberta, tmp_path):
     words, rare = [], deberta("tokenize", "-m", models["labels"], RARE_WORD)[0]["ids"][2]
-    for name in ("labels", "score", "nli", "replaced", "decoder"):
+    for name in ("labels", "score", "nli", "replaced", "decoder", "extractor"):
         folder = tmp_path / name
         shutil.copytree(models[name], folder)
         tensors = {k: numpy.array(v) for k, v in read_safetensors(folder / "model.safetensors").items()}
         # Every logit of a model of words reads the table of words.
         part, row = ("position", 200) if name == "decoder" else ("word", rare)
-        tensors[f"deberta.embeddings.{part}_embeddings.weight"][row] = numpy.nan
+        next(v for k, v in tensors.items() if k.endswith(f".{part}_embeddings.weight"))[row] = numpy.nan
         write_safetensors(folder / "model.safetensors", tensors)
         words += ["-m", f"{name}={folder}"]
     server = serve(*words)  # the texts that it tries at the start have all words but one, and fewer tokens

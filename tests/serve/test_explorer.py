@@ -112,6 +112,7 @@ def test_every_task_has_its_view(page):
         ("nli", "a man plays", "a man sleeps", "entailment"),
         ("words", "a [MASK] film", "", "[MASK] 1"),
         ("token", "Ada was born in London .", "", "entity"),
+        ("extractor", "Ada was born in London .", "", "entity"),
         ("replaced", "the capital of France is bread", "", "Orange"),
         ("span", "Who wrote it?", "Mary Shelley wrote it .", "answer"),
         ("score", "which film", "a fine film", "LABEL_0"),
@@ -150,6 +151,46 @@ def test_a_model_comes_with_texts_of_its_task(page):
     Select(page.at("#model")).select_by_visible_text("labels")  # a text of the reader's own stays
     page.wait()
     assert page.chosen()["text"].endswith(" And when ?")
+
+
+def test_entities_by_labels_of_the_readers_own(page, server):
+    text, labels = "Ada Lovelace was born in London .", ["person", "place"]
+    page.open(model="extractor", text=text, view="task", labels=", ".join(labels), threshold="0")
+    parameters = {"candidate_labels": labels, "threshold": 0}
+    found = server.post("/models/extractor", {"inputs": text, "parameters": parameters})
+    marks = page.all("#view-task .token")
+    assert [mark.find_element(By.TAG_NAME, "small").text for mark in marks] == [one["entity_group"] for one in found]
+    colours = {}
+    for mark, one in zip(marks, found):
+        colours.setdefault(one["entity_group"], set()).add(mark.value_of_css_property("background-color"))
+    assert all(len(of_label) == 1 for of_label in colours.values())
+    assert len(set.union(*colours.values())) == len(colours)
+    field, threshold = page.at("#labels"), page.at("#threshold")
+    assert (field.accessible_name, threshold.accessible_name) == ("Labels, with commas between them", "Threshold")
+    field.clear()
+    field.send_keys("\u05d0\u05d3\u05dd", Keys.ENTER)
+    page.wait()
+    assert page.chosen()["labels"] == "\u05d0\u05d3\u05dd" and page.chosen()["threshold"] == "0"
+    assert {one.text for one in page.all("#view-task .token small")} == {"\u05d0\u05d3\u05dd"}
+    assert field.value_of_css_property("direction") == "rtl"
+    threshold.clear()
+    threshold.send_keys("1", Keys.ENTER)
+    page.wait()
+    assert "No entity above the threshold." in page.at("#view-task").text and not page.all("#view-task .token")
+    threshold.clear()
+    threshold.send_keys("2", Keys.ENTER)
+    assert "expected a number in 0..1, got 2" in page.wait() and field.is_displayed()
+    field.clear()
+    field.send_keys(Keys.ENTER)
+    assert page.wait() == "Give a label."
+    threshold.clear()
+    page.driver.get_log("browser")  # the refusal
+    Select(page.at("#model")).select_by_visible_text("labels")
+    page.wait()
+    assert not field.is_displayed() and not threshold.is_displayed() and "labels" not in page.chosen()
+    Select(page.at("#model")).select_by_visible_text("extractor")
+    page.wait()
+    assert field.get_property("value") == "person, city" and page.at("#view-task").text
 
 
 def test_a_text_is_typed_and_run(page):

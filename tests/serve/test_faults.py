@@ -82,11 +82,15 @@ ROUTES = {
     "openai": ("/v1/embeddings", {"input": TEXT}),
     "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}),
     "pieces": ("/tokenize", {"inputs": TEXT}),
+    "gliner": ("/gliner", {"text": TEXT, "labels": ["film"]}),
+    "restored": ("/gliner/restore", {"text": TEXT, "map": {}}),
+    "nemo": ("/v1/extract", {"text": TEXT, "labels": ["film"]}),
     **{
         task: (f"/models/MODEL/pipeline/{task}", {"inputs": inputs} | more)
         for task, inputs, more in (
             ("text-classification", TEXT, {}),
             ("token-classification", TEXT, {}),
+            ("entity-extraction", TEXT, {"parameters": {"candidate_labels": ["film"]}}),
             ("question-answering", {"question": "who?", "context": TEXT}, {}),
             ("fill-mask", "a [MASK] film", {}),
             ("text-scoring", TEXT, {}),
@@ -99,7 +103,16 @@ ROUTES = {
     },
 }
 # whatever the head
-EVERY = {"vectors", "all vectors", "openai", "similarity", "pieces", "feature-extraction", "sentence-similarity"}
+EVERY = {
+    "vectors",
+    "all vectors",
+    "openai",
+    "similarity",
+    "pieces",
+    "restored",
+    "feature-extraction",
+    "sentence-similarity",
+}
 LABELS = {"labels", "text-classification"}
 ANSWERED = {
     "labels": LABELS,
@@ -110,6 +123,7 @@ ANSWERED = {
     "span": {"question-answering"},
     "words": {"fill-mask", "text-scoring"},
     "replaced": {"replaced-token-detection"},
+    "extractor": {"gliner", "nemo", "entity-extraction"},
 }
 
 

@@ -34,6 +34,11 @@ CALLS = {  # (method, path of the document): (what is in the path, the body)
     ("POST", "/v1/embeddings"): ({}, {"input": TEXTS, "model": "labels"}),
     ("POST", "/v2/rerank"): ({}, {"query": TEXT, "documents": TEXTS, "return_documents": True, "model": "score"}),
     ("POST", "/models/{model}"): ({"model": "token"}, {"inputs": TEXT}),
+    ("POST", "/gliner"): (
+        {},
+        {"texts": TEXTS, "labels": {"film": "a film", "person": None}, "redact": True, "model": "extractor"},
+    ),
+    ("POST", "/v1/extract"): ({}, {"text": TEXT, "labels": ["film"], "threshold": 0.1, "model": "extractor"}),
     ("POST", "/models/{model}/pipeline/{task}"): (
         {"model": "nli", "task": "zero-shot-classification"},
         {"inputs": TEXT, "parameters": {"candidate_labels": ["films", "sports"]}},

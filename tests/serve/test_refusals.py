@@ -212,6 +212,19 @@ def test_places_in_the_body_are_named(server):
         ),
         ("/models/words/pipeline/fill-mask", {"inputs": "no mask"}, 422, "/inputs"),
         ("/models/labels/pipeline/fill-mask", {"inputs": "a [MASK]"}, 422, None),
+        ("/models/extractor", {"inputs": "a"}, 422, "/parameters/candidate_labels"),
+        (
+            "/models/extractor",
+            {"inputs": "a", "parameters": {"candidate_labels": ["a", 1]}},
+            422,
+            "/parameters/candidate_labels/1",
+        ),
+        (
+            "/models/extractor",
+            {"inputs": ["a", "b"], "parameters": {"candidate_labels": [["a"], ["w " * 512]]}},
+            422,
+            "/parameters/candidate_labels/1",
+        ),
     ):
         got, answer = server.refused(path, body, x_model="labels")
         assert got == status, (path, body, answer)
