@@ -223,7 +223,7 @@ void add_documents(Corpus& corpus) {
 
 // Every route and model takes its own out of them.
 void add_requests(Corpus& corpus) {
-  constexpr char kRoutes = 26, kModels = 7, kTail = 5;
+  constexpr char kRoutes = 32, kModels = 8, kTail = 5;
   for (const std::string_view seed : kRequestSeeds) {
     for (char route = 0; route < kRoutes; ++route) {
       for (char model = 0; model < kModels; ++model)

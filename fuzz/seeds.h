@@ -306,6 +306,11 @@ inline constexpr std::string_view kRequestSeeds[] = {
     R"({"id": "1", "inputs": [{"name": "input_ids", "datatype": "INT64", "shape": [1, 3], "data": [1, 20, 2]}, {"name": "attention_mask", "datatype": "INT64", "shape": [1, 3], "data": [[1, 1, 1]]}]})",
     R"({"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 5}}], "parameters": {"binary_data_output": true}})"
     "\x01\x00\x00\x00\x61"sv,
+    R"({"text": "Ada met Bob .", "labels": ["person", "city"], "threshold": 0, "redact": true, "flat_ner": false, "multi_label": true})",
+    R"({"texts": ["Ada", "[A_1] b"], "labels": [["x"], {"y": "z", "w": null}], "threshold": 0.1, "join": true, "offsets": "utf16"})",
+    R"({"text": "[A_1] and [B_2]", "texts": null, "map": {"[A_1]": "Ada", "[B_2]": "\u0001"}})",
+    R"({"text": "Ada met Bob in London .", "labels": [], "preset": "pii", "chunk_length": 9, "overlap": 3, "threshold": 0})",
+    R"({"inputs": ["Ada met Bob ."], "parameters": {"candidate_labels": {"person": "a human"}, "threshold": 0}})",
     R"({"inputs": []})",
     R"({"inputs": 7, "truncate": "x", "top_k": -1, "input": null})",
     R"({"inputs": [[], [["a"]], {"a": 1}]})",

@@ -37,6 +37,9 @@ TEST(OpenApi, StatusesFollowFromWhatARouteDoes) {
   const Json all = document();
   EXPECT_EQ(statuses(all, "/predict", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503 504");
   EXPECT_EQ(statuses(all, "/tokenize", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 503");
+  EXPECT_EQ(statuses(all, "/gliner", "post"), statuses(all, "/predict", "post"));
+  EXPECT_EQ(statuses(all, "/v1/extract", "post"), statuses(all, "/predict", "post"));
+  EXPECT_EQ(statuses(all, "/gliner/restore", "post"), statuses(all, "/tokenize", "post")) << "no model runs";
   EXPECT_EQ(statuses(all, "/explain/tokens", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503");
   EXPECT_EQ(statuses(all, "/explain/decoder", "post"), statuses(all, "/explain/tokens", "post"));
   EXPECT_EQ(statuses(all, "/explain/replaced", "post"), statuses(all, "/explain/tokens", "post"));
@@ -71,6 +74,17 @@ TEST(OpenApi, AParameterIsDescribedByItsRow) {
   EXPECT_EQ(text("RerankRequest", "return_text"), find_parameter("rerank", "return_text")->text);
   EXPECT_EQ(text("EmbedRequest", "normalize"), find_parameter("embed", "normalize")->text);
   EXPECT_EQ(text("TokenizeRequest", "add_special_tokens"), find_parameter("tokenize", "add_special_tokens")->text);
+  EXPECT_EQ(text("GlinerRequest", "multi_label"), find_parameter("extract", "multi_label")->text);
+  EXPECT_EQ(text("GlinerRequest", "join"), find_parameter("extract", "join")->text);
+}
+
+TEST(OpenApi, DefaultsAreThoseOfTheRoutesClients) {
+  const Json all = document();
+  const auto flag = [&](std::string_view body) -> const Json& {
+    return at(all, {"components", "schemas", body, "properties", "flat_ner", "anyOf"}).as_array().front();
+  };
+  EXPECT_TRUE(at(flag("GlinerRequest"), {"default"}).as_bool());
+  EXPECT_EQ(flag("ExtractRequest").find("default"), nullptr);
 }
 
 TEST(OpenApi, BodiesWithTextsSayHowLongOnesAreCut) {

@@ -27,6 +27,9 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(description("POST", "/explain/decoder"), "/explain/decoder  ");
   EXPECT_EQ(description("POST", "/explain/replaced"), "/explain/replaced  ");
   EXPECT_EQ(description("GET", "/explain/size"), "/explain/size  ");
+  EXPECT_EQ(description("POST", "/gliner"), "/gliner  ");
+  EXPECT_EQ(description("POST", "/gliner/restore"), "/gliner/restore  ");
+  EXPECT_EQ(description("POST", "/v1/extract"), "/v1/extract  ");
   EXPECT_EQ(description("POST", "/models/a"), "/models/{model} a ");
   EXPECT_EQ(description("POST", "/models/org/name"), "/models/{model} org/name ");
   EXPECT_EQ(description("POST", "/models/org%2Fname"), "/models/{model} org/name ");
@@ -55,6 +58,7 @@ TEST(Routes, OtherPathsAndMethodsAreNone) {
   EXPECT_EQ(description("DELETE", "/info"), "method");
   EXPECT_EQ(dialect_of("/v2/nothing"), Dialect::kKserve);
   EXPECT_EQ(dialect_of("/v1/nothing"), Dialect::kOpenAi);
+  EXPECT_EQ(dialect_of("/v1/extract"), Dialect::kTei);
   EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");
   EXPECT_EQ(allowed_methods("/nothing"), "");
 }

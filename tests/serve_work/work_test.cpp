@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "serve/answering.h"
 #include "serve/api_error.h"
+#include "support/tiny_extractor.h"
 #include "support/tiny_pipeline.h"
 
 namespace {
@@ -48,10 +49,14 @@ class Work : public testing::Test {
             .pipeline = test::tiny_pipeline(folder, head, std::move(labels), classes),
             .max_client_batch = size_t{1} << 20};
   }
-  const test::TemporaryFolder sequence_folder_, token_folder_, words_folder_;
+  const test::TemporaryFolder sequence_folder_, token_folder_, words_folder_, extractor_folder_;
   const ServedModel nli = served(sequence_folder_, Head::kSequence, {"contradiction", "neutral", "entailment"});
   const ServedModel token = served(token_folder_, Head::kToken, {"O", "B-PER", "I-PER"});
   const ServedModel words = served(words_folder_, Head::kMaskedLm, {"a", "b"});
+  const ServedModel extractor{.name = "m",
+                              .path = extractor_folder_.path(),
+                              .pipeline = test::tiny_extractor(extractor_folder_, {.hidden_size = 12, .max_width = 3}),
+                              .max_client_batch = size_t{1} << 20};
 
   // From the bytes of a body to its plan, as a call does it (call.cpp).
   static size_t work_of(const ServedModel& model, Route route, const std::string& text) {
@@ -124,6 +129,29 @@ TEST_F(Work, OfLabelsAndTargetsIsLinear) {
   expect_linear("targets", words, hub::find_task("fill-mask", ""), [](size_t count) {
     return "{\"inputs\": \"a [MASK]\", \"parameters\": {\"targets\": [" + numbered(count, "\"x", "\"") + "]}}";
   });
+}
+
+TEST_F(Work, OfEntitiesByOwnLabelsIsLinear) {
+  const auto texts = [](size_t count) {
+    return "{\"texts\": [" + repeat("\"a fine film\"", count) + "], \"labels\": [\"x\", \"y\"]}";
+  };
+  const auto sets = [](size_t count) {
+    return "{\"texts\": [" + repeat("\"a\"", count) + "], \"labels\": [" + repeat("{\"x\": \"y\"}", count) + "]}";
+  };
+  const auto text = [](size_t size) {
+    return "{\"text\": \"" + repeat("word", size, " ") + "\", \"labels\": [\"x\"]}";
+  };
+  const auto chunks = [](size_t size) {
+    return "{\"text\": \"" + repeat("word", size, " ") + "\", \"labels\": [\"x\"], \"chunk_length\": 10}";
+  };
+  const auto placeholders = [](size_t count) {
+    return "{\"text\": \"" + repeat("[A_1]", count, " ") + "\", \"map\": {\"[A_1]\": \"Ada\"}}";
+  };
+  expect_linear("texts", extractor, gliner::entities, texts);
+  expect_linear("labels of texts", extractor, gliner::entities, sets);
+  expect_linear("length", extractor, gliner::entities, text, 4096);
+  expect_linear("chunks", extractor, gliner::extract, chunks, 1024);
+  expect_linear("placeholders", extractor, gliner::restore, placeholders, 1024);
 }
 
 TEST_F(Work, OfTheLengthOfATextIsLinear) {
