@@ -94,6 +94,7 @@ class Extraction {
     words_.add(words.words.size());
     add_windows(text, words);
     text.words = std::move(words.words);
+    text.words.shrink_to_fit();
   }
 
   std::span<const Encoding> sequences() const { return sequences_; }

@@ -122,6 +122,7 @@ LabelledWindow make_labelled_window(const LabelPrompt& prompt, const TextWords& 
   const size_t read = std::min(all, room.pieces);
   made.sequence.cut_tokens = all - read;
   std::vector<int32_t>& ids = made.sequence.ids;
+  ids.reserve(prompt.ids.size() + read + 1);
   ids = prompt.ids;
   const auto pieces = std::span(text.pieces).subspan(begin, read);
   ids.insert(ids.end(), pieces.begin(), pieces.end());
@@ -129,6 +130,8 @@ LabelledWindow make_labelled_window(const LabelPrompt& prompt, const TextWords& 
   made.sequence.type_ids.assign(ids.size(), 0);
   LabelledWords& words = made.request.words;
   words.labels = prompt.rows_C;
+  words.pieces.reserve(read);
+  words.word_starts.reserve(window.size() + 1);
   for (size_t piece = 0; piece < read; ++piece) words.pieces.push_back(static_cast<int32_t>(prompt.ids.size() + piece));
   for (size_t word = window.first; word <= window.last; ++word)
     words.word_starts.push_back(static_cast<int32_t>(std::min(text.starts[word] - begin, read)));

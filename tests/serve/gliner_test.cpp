@@ -91,8 +91,8 @@ constexpr const char* kText = "h\u00e9 Ada met a cat";
 // ---- POST /gliner
 
 TEST_F(Gliner, AnswersWithTheBitsOfTheLibrary) {
-  const std::string text = kText, labels = R"("labels": ["person", "place"], "threshold": 0.4)";
-  const std::vector<TokenAnswer> expected = extracted(model_, {text, "a dog"}, {"person", "place"}, 0.4);
+  const std::string text = kText, labels = R"("labels": ["person", "place"], "threshold": 0)";
+  const std::vector<TokenAnswer> expected = extracted(model_, {text, "a dog"}, {"person", "place"}, 0);
   ASSERT_FALSE(expected[0].entities.empty());
   EXPECT_EQ(write(ask(gliner::entities, "{\"text\": \"" + text + "\", " + labels + "}")),
             written(expected[0].entities, text).dump());
@@ -331,9 +331,9 @@ TEST_F(Gliner, ReadsChunksAsTextsOfTheirOwn) {
 
 TEST_F(Gliner, OfAChunkThatHoldsTheTextAreTheEntitiesOfTheText) {
   const std::string text = kText;
-  const Json found = answer(gliner::extract, "{\"text\": \"" + text + R"(", "labels": ["x", "y"], "threshold": 0.3,
+  const Json found = answer(gliner::extract, "{\"text\": \"" + text + R"(", "labels": ["x", "y"], "threshold": 0,
                                              "flat_ner": true})");
-  const std::vector<Entity> expected = extracted(model_, {text}, {"x", "y"}, 0.3)[0].entities;
+  const std::vector<Entity> expected = extracted(model_, {text}, {"x", "y"}, 0)[0].entities;
   ASSERT_EQ(found.find("entities")->as_array().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const Json& entity = found.find("entities")->as_array()[i];
@@ -376,8 +376,8 @@ TEST_F(Gliner, IsATaskOfTheModelsOwn) {
   EXPECT_EQ(hub::own_task(model_), "entity-extraction");
   const std::string text = kText;
   const Json found = answer(hub::find_task("entity-extraction", ""), "{\"inputs\": [\"" + text + R"("],
-      "parameters": {"candidate_labels": ["x", "y"], "threshold": 0.3, "offsets": "bytes"}})");
-  const std::vector<Entity> expected = extracted(model_, {text}, {"x", "y"}, 0.3)[0].entities;
+      "parameters": {"candidate_labels": ["x", "y"], "threshold": 0, "offsets": "bytes"}})");
+  const std::vector<Entity> expected = extracted(model_, {text}, {"x", "y"}, 0)[0].entities;
   const JsonArray& entities = found.as_array()[0].as_array();
   ASSERT_EQ(entities.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
