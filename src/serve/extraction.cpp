@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <span>
 #include <utility>
 
 #include "decode/entity_candidates.h"

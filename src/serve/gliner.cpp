@@ -32,10 +32,12 @@ Inputs texts_of(const ServedModel& model, Body& body, bool& is_list) {
   Inputs inputs;
   if (text) {
     inputs.add(*text, body.pointer_of("text"));
-  } else {
-    inputs.add_all(*texts, body.pointer_of("texts"));
-    check_count(model, inputs.size(), body.pointer_of("texts"));
+    return inputs;
   }
+  const std::string pointer = body.pointer_of("texts");
+  for (std::string& one : serve::texts_of(*texts, pointer))
+    inputs.add(std::move(one), fmt::format("{}/{}", pointer, inputs.size()));
+  check_count(model, inputs.size(), pointer);
   return inputs;
 }
 

@@ -177,6 +177,8 @@ TEST_F(Gliner, RefusesWithThePlaceThatIsWrong) {
   EXPECT_EQ(says(R"("text": "a", "texts": ["a"], "labels": ["a"])"),
             "validation /texts /texts: expected either text or texts, got both");
   EXPECT_EQ(says(R"("text": "a")"), "validation /labels /labels: expected a value, got none");
+  EXPECT_EQ(says(R"("texts": "a", "labels": ["a"])"),
+            "validation /texts /texts: expected an array of strings, got \"a\" (string)");
   EXPECT_EQ(says(R"("texts": [], "labels": ["a"])"), "empty_input /texts /texts: expected at least one, got none");
   expect_begin(says(R"("text": "a", "labels": "a")"), "validation /labels /labels: expected a list");
   EXPECT_EQ(says(R"("text": "a", "labels": ["a", 3])"),
