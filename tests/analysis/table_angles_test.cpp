@@ -62,7 +62,9 @@ TEST(TableAngles, AreOfTablesOfOneWidthAlone) {
   ModelConfig config = test::tiny_config();
   config.embedding_size = 8;
   test::write_tiny_model(folder.path(), config, Head::kNone);
-  EXPECT_TRUE(table_angles(Checkpoint::open(folder.path()), config).empty());
+  const std::vector<TableAngles> all = table_angles(Checkpoint::open(folder.path()), config);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].first + " " + all[0].second, "word absolute") << "the relative table has another width";
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ TEST(ParameterCount, EveryTensorIsInOnePart) {
       ModelConfig config = config_named(name);
       config.num_hidden_layers = 3;
       config.type_vocab_size = 2;
+      config.extraction = ExtractionConfig{.hidden_size = 64};  // which heads of entities read
       const ParameterCounts counts = count_parameters(config, *head, 5);
       int64_t all = 0;
       for (const TensorSpec& tensor : list_tensors(config, *head, 5)) {
