@@ -1,5 +1,7 @@
 // A look inside the model, as plain arrays: the attention terms for the tokens of a text, what the mask decoder does
 // with masks, a text through generator and discriminator, the rows of the relative table and their vectors.
+// A layer has a number, from 1 (0 are the embeddings), and so has a pass of the mask decoder; a head has an index, from
+// 0, into [H, ...].
 // H heads  K head size  D hidden  L tokens  R rows of the relative table
 #pragma once
 #include <cstddef>
@@ -20,7 +22,7 @@ namespace deberta {
 // One layer, [H, L, L] each: row of the query, column of the key; all times 1 / sqrt(d * n_types). A term that the
 // model lacks is empty. `sum_HLL` is c2c + c2p + p2c, added in this order in single precision.
 struct LayerTerms {
-  int32_t layer = 0;  // 1 .. num_hidden_layers
+  int32_t layer = 0;  // number: 1 .. num_hidden_layers
   std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, sum_HLL;
   std::vector<float> softmax_HLL;  // the weights of the values
 };
@@ -32,8 +34,8 @@ struct AttentionTerms {
 };
 
 // The scores of one encoded text, computed by the model's own forward pass with the reference kernel. `layers`:
-// ascending; empty: all. Needs 20 H L^2 bytes per layer. Throws kInput for a layer that the model does not have, and
-// whatever Model::forward throws.
+// numbers, ascending; empty: all. Needs 20 H L^2 bytes per layer. Throws kInput for a layer that the model does not
+// have, and whatever Model::forward throws.
 DEBERTA_API AttentionTerms attention_terms(const Model& model, const Encoding& encoding,
                                            const std::vector<int32_t>& layers = {});
 
@@ -44,8 +46,8 @@ struct Quantiles {
 
 // How the scores of a head spread over all pairs of query and key; none for a term that the model lacks.
 struct HeadQuantiles {
-  int32_t layer = 0;  // as LayerTerms
-  size_t head = 0;    // from 0
+  int32_t layer = 0;  // number, as in LayerTerms
+  size_t head = 0;    // index: 0 .. heads - 1
   Quantiles c2c;
   std::optional<Quantiles> c2p, p2c;
   Quantiles sum;
@@ -159,8 +161,8 @@ enum class PositionVectors {
 
 struct PositionChoice {
   PositionVectors vectors = PositionVectors::kNormed;
-  int32_t layer = 1;                // of kKeys and kQueries: 1 .. num_hidden_layers
-  std::optional<size_t> head = {};  // likewise: 0 .. heads - 1; none: all heads side by side
+  int32_t layer = 1;                // number, of kKeys and kQueries: 1 .. num_hidden_layers
+  std::optional<size_t> head = {};  // index, likewise: 0 .. heads - 1; none: all heads side by side
 };
 
 // A vector in each row: [rows, columns].

@@ -122,13 +122,13 @@ struct ForwardOptions {
 // Scores of one layer and one sequence, [H, L, L] each; empty when the model lacks the term. c2c + c2p + p2c = sum,
 // all times 1 / sqrt(d * n_types). Masked entries of `probabilities_HLL` are 0; the terms are given unmasked.
 struct AttentionScores {
-  int32_t layer = 0;  // 1 .. num_hidden_layers, as in ForwardOptions::layers; of the mask decoder: the pass, from 1
+  int32_t layer = 0;  // number: 1 .. num_hidden_layers, as in ForwardOptions::layers; or of the decoder's pass, from 1
   int32_t sequence = 0;
   std::vector<float> c2c_HLL, c2p_HLL, p2c_HLL, probabilities_HLL;
 };
 
 struct Hidden {
-  int32_t layer = 0;
+  int32_t layer = 0;  // number: 0 (embeddings) .. num_hidden_layers
   std::vector<float> rows_TD;
 };
 

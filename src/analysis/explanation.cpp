@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "analysis/head_number.h"
 #include "analysis/mask_predictions.h"
 #include "checkpoint/cast.h"
 
@@ -85,7 +86,7 @@ JsonArray heads_json(const std::vector<HeadFigures>& heads) {
   JsonArray all;
   for (const HeadFigures& figures : heads)
     all.push_back(JsonObject{{"layer", int64_t{figures.layer}},
-                             {"head", uint64_t{figures.head}},
+                             {"head", head_number(figures.head)},
                              {"entropy", figures.entropy},
                              {"distance", figures.distance},
                              {"cls", figures.first},

@@ -36,7 +36,7 @@ JsonObject walk_json(const ReplacedWalk& walk, const Tokenizer& tokenizer, const
 // parameters, flops: by parts that add up to their total. Flops of the encoder alone: linear are products with weights.
 JsonObject size_json(const ModelSize& size);
 
-// Each as an object; of terms, their head_figures().
+// Each as an object, layer and head from 1; of terms, their head_figures().
 JsonArray heads_json(const std::vector<HeadFigures>& heads);
 JsonArray heads_json(const AttentionTerms& terms);
 

@@ -9,8 +9,8 @@
 namespace deberta {
 
 struct HeadFigures {
-  int32_t layer = 0;    // from 1
-  size_t head = 0;      // from 0
+  int32_t layer = 0;    // number, from 1
+  size_t head = 0;      // index, from 0
   double entropy = 0;   // entropy of a query's weights in nats, averaged over the queries
   double distance = 0;  // |query - key|, by weight; mean over the queries
   double first = 0;     // weight on the first token; mean over the queries

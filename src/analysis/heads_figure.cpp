@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/explanation.h"
+#include "analysis/head_number.h"
 
 namespace deberta {
 namespace {
@@ -41,7 +42,7 @@ struct Heads {
 std::vector<FigureLine> lines_of(const Heads& heads) {
   std::vector<FigureLine> lines;
   for (const HeadFigures& head : heads.all) {
-    FigureLine& line = lines.emplace_back(FigureLine{int64_t{head.layer}, static_cast<int64_t>(head.head)});
+    FigureLine& line = lines.emplace_back(FigureLine{int64_t{head.layer}, head_number(head.head)});
     for (const Column& column : kColumns) line.emplace_back(head.*column.value);
   }
   return lines;
@@ -76,7 +77,7 @@ chart::Picture picture_of(const Heads& heads) {
     for (const HeadFigures& head : heads.all) {
       map.values.push_back(head.*column.value);
       if (head.head == 0) map.rows.push_back(std::to_string(head.layer));
-      if (head.layer == heads.all.front().layer) map.columns.push_back(std::to_string(head.head));
+      if (head.layer == heads.all.front().layer) map.columns.push_back(std::to_string(head_number(head.head)));
     }
     maps.push_back(chart::draw(map));
   }

@@ -7,7 +7,8 @@
 
 namespace deberta {
 
-// layer head entropy distance cls c2c c2p p2c. Arrays: each column but the first two, [layers, heads].
+// layer head entropy distance cls c2c c2p p2c; layer and head count from 1. Arrays: each column but the first two,
+// [layers, heads].
 FigureColumns heads_columns();
 Figure heads_figure(std::vector<HeadFigures> heads);
 

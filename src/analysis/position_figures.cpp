@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "analysis/head_number.h"
+
 namespace deberta {
 namespace {
 
@@ -187,7 +189,7 @@ struct Cosines {
 
 std::string place_text(const PositionChoice& choice) {
   return fmt::format("layer {}, {}", choice.layer,
-                     choice.head ? fmt::format("head {}", *choice.head) : std::string("all heads"));
+                     choice.head ? fmt::format("head {}", head_number(*choice.head)) : std::string("all heads"));
 }
 
 std::string vectors_text(const PositionChoice& choice) {
@@ -298,7 +300,7 @@ JsonObject object_of(const QueryScores& query) {
   JsonArray scores(query.scores_R.begin(), query.scores_R.end());
   return {{"query", query.word},
           {"layer", int64_t{query.choice.layer}},
-          {"head", query.choice.head ? Json(uint64_t{*query.choice.head}) : Json()},
+          {"head", query.choice.head ? Json(head_number(*query.choice.head)) : Json()},
           {"distances", distances_json(query.distances)},
           {"score", std::move(scores)}};
 }

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/head_number.h"
 #include "analysis/token_labels.h"
 
 namespace deberta {
@@ -72,13 +73,13 @@ bool is_pair(const TermPlace& place) {
 
 std::string place_text(const TermMatrices& matrices, const TermPlace& place) {
   return fmt::format("{}{}{} {}, {}", place.side, place.side.empty() ? "" : ", ", matrices.place, place.layer,
-                     place.head ? fmt::format("head {}", *place.head) : std::string("mean of all heads"));
+                     place.head ? fmt::format("head {}", head_number(*place.head)) : std::string("mean of all heads"));
 }
 
-// As short as the label of a row has to be: "text 1: 3.0" is the first head of layer 3.
+// As short as the label of a row has to be: "text 1: 3.1" is the first head of layer 3.
 std::string place_label(const TermPlace& place) {
   return fmt::format("{}{}{}{}", place.side, place.side.empty() ? "" : ": ", place.layer,
-                     place.head ? fmt::format(".{}", *place.head) : std::string());
+                     place.head ? fmt::format(".{}", head_number(*place.head)) : std::string());
 }
 
 // ---- lines, objects, arrays
@@ -91,7 +92,7 @@ std::vector<FigureLine> lines_of(const TermMatrices& matrices) {
       FigureLine& line = lines.emplace_back();
       if (matrices.has_sides) line.emplace_back(place.side);
       line.emplace_back(int64_t{place.layer});
-      line.push_back(place.head ? FigureValue(static_cast<int64_t>(*place.head)) : FigureValue());
+      line.push_back(place.head ? FigureValue(head_number(*place.head)) : FigureValue());
       line.insert(line.end(),
                   {static_cast<int64_t>(query), static_cast<int64_t>(key), place.pieces[query], place.pieces[key]});
       for (const std::vector<float>& values : place.values_QS)
@@ -119,7 +120,7 @@ JsonObject object_of(const TermMatrices& matrices) {
     JsonObject object;
     if (matrices.has_sides) object.emplace_back("side", place.side);
     object.emplace_back(matrices.place, int64_t{place.layer});
-    object.emplace_back("head", place.head ? Json(uint64_t{*place.head}) : Json());
+    object.emplace_back("head", place.head ? Json(head_number(*place.head)) : Json());
     object.emplace_back("tokens", JsonArray(place.pieces.begin(), place.pieces.end()));
     object.emplace_back("queries", numbers_json(place.queries));
     object.emplace_back("keys", numbers_json(place.keys));
@@ -276,7 +277,7 @@ std::vector<FigureLine> lines_of(const Spread& spread) {
   for (const HeadQuantiles& head : spread.heads) {
     for (const NamedQuantiles& term : terms_of(head)) {
       FigureLine& line =
-          lines.emplace_back(FigureLine{int64_t{head.layer}, static_cast<int64_t>(head.head), std::string(term.name)});
+          lines.emplace_back(FigureLine{int64_t{head.layer}, head_number(head.head), std::string(term.name)});
       for (size_t part = 0; part < 5; ++part)
         line.push_back(term.values ? FigureValue(parts_of(*term.values)[part]) : FigureValue());
     }
@@ -287,7 +288,7 @@ std::vector<FigureLine> lines_of(const Spread& spread) {
 JsonObject object_of(const Spread& spread) {
   JsonArray heads;
   for (const HeadQuantiles& head : spread.heads) {
-    JsonObject object{{"layer", int64_t{head.layer}}, {"head", uint64_t{head.head}}};
+    JsonObject object{{"layer", int64_t{head.layer}}, {"head", head_number(head.head)}};
     for (const NamedQuantiles& term : terms_of(head)) {
       JsonArray parts;
       if (term.values) {
@@ -321,7 +322,7 @@ chart::Picture picture_of(const Spread& spread) {
                       .labels = {},
                       .series = {}};
   for (const HeadQuantiles& head : spread.heads) {
-    plot.labels.push_back(fmt::format("layer {}, head {}", head.layer, head.head));
+    plot.labels.push_back(fmt::format("layer {}, head {}", head.layer, head_number(head.head)));
     size_t number = 0;
     for (const NamedQuantiles& term : terms_of(head)) {
       if (!term.values) continue;

@@ -19,16 +19,16 @@ inline constexpr std::array<std::string_view, 5> kTermNames = {"c2c", "c2p", "p2
 
 // What of the matrices is shown.
 struct TermChoice {
-  std::optional<size_t> head = {};   // none: the mean of all heads
+  std::optional<size_t> head = {};   // index, from 0; none: the mean of all heads
   std::vector<size_t> queries = {};  // tokens; empty: all
   std::vector<size_t> keys = {};
 };
 
 // Part of the matrices of one layer, [queries, keys] each; empty for a term that the model lacks.
 struct TermPlace {
-  std::string side = {};  // which text or model, in a comparison
-  int32_t layer = 0;      // or the pass of the mask decoder
-  std::optional<size_t> head = {};
+  std::string side = {};                 // which text or model, in a comparison
+  int32_t layer = 0;                     // number, from 1; or that of the pass of the mask decoder
+  std::optional<size_t> head = {};       // index, from 0
   std::vector<std::string> pieces = {};  // of all tokens
   std::vector<size_t> queries = {}, keys = {};
   std::array<std::vector<float>, kTermNames.size()> values_QS = {};
@@ -49,14 +49,14 @@ struct TermMatrices {
   std::vector<TermPlace> places;
 };
 
-// layer head query key query_token key_token c2c c2p p2c sum weight, for each pair; the first column is named for
-// `place`, and a column for the side comes before it where there are sides. No head: the mean of all. Arrays: each term
-// [places, queries, keys], without a dimension of one; of several sides one for each.
+// layer head query key query_token key_token c2c c2p p2c sum weight, for each pair; layer and head count from 1. The
+// first column is named for `place`, and a column for the side comes before it where there are sides. No head: the mean
+// of all. Arrays: each term [places, queries, keys], without a dimension of one; of several sides one for each.
 FigureColumns term_columns(std::string_view place, std::string_view side = {});
 Figure term_figure(TermMatrices matrices);
 
-// layer head term low lower median upper high: term_quantiles(). Array: quantiles [heads, terms, 5], a term that the
-// model lacks left out.
+// layer head term low lower median upper high: term_quantiles(), with layer and head from 1. Array: quantiles
+// [heads, terms, 5], a term that the model lacks left out.
 FigureColumns quantile_columns();
 Figure quantile_figure(std::vector<HeadQuantiles> heads);
 

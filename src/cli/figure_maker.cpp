@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/explanation.h"
+#include "analysis/head_number.h"
 #include "deberta/error.h"
 #include "pipeline/encodings.h"
 #include "program/model_options.h"
@@ -36,10 +37,9 @@ std::optional<int32_t> chosen_layer(const AnalyzeVerb& options, int64_t layers) 
 std::optional<size_t> chosen_head(const AnalyzeVerb& options, const ModelConfig& config) {
   const std::optional<int64_t> head = options.figures.head.value;
   if (!head) return std::nullopt;
-  if (*head >= config.num_attention_heads)
-    throw Error(ErrorCode::kUsage, "--head",
-                fmt::format("expected 0..{}, got {}", config.num_attention_heads - 1, *head));
-  return static_cast<size_t>(*head);
+  if (*head > config.num_attention_heads)
+    throw Error(ErrorCode::kUsage, "--head", fmt::format("expected 1..{}, got {}", config.num_attention_heads, *head));
+  return head_index(static_cast<size_t>(*head));
 }
 
 int32_t layer_or_last(const AnalyzeVerb& options, const ModelConfig& config) {

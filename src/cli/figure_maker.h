@@ -58,7 +58,8 @@ std::shared_ptr<const Pipeline> open_shared(const AnalyzeVerb& options);
 std::shared_ptr<const Pipeline> open_named(const AnalyzeVerb& options, const std::string& name);
 Checkpoint open_checkpoint(const AnalyzeVerb& options);
 
-// What --layer and --head name; none: auto. Throw kUsage for what the model does not have.
+// What --layer and --head name: the number of a layer, from 1, and the index of a head, from 0; none: auto. Throw
+// kUsage for what the model does not have.
 std::optional<int32_t> chosen_layer(const AnalyzeVerb& options, int64_t layers);
 std::optional<size_t> chosen_head(const AnalyzeVerb& options, const ModelConfig& config);
 // What auto means where one layer is shown, and where all are (none). Throws as chosen_layer(), kTask for a model

@@ -28,8 +28,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-[[noreturn]] void refuse(std::string_view where, std::string_view expected, std::string_view got) {
-  throw Error(ErrorCode::kUsage, std::string(where), fmt::format("expected {}, got \"{}\"", expected, got));
+[[noreturn]] void refuse(std::string_view where, std::string_view expected, std::string_view got,
+                         std::string_view remedy = {}) {
+  throw Error(ErrorCode::kUsage, std::string(where),
+              fmt::format("expected {}, got \"{}\"{}{}", expected, got, remedy.empty() ? "" : "; ", remedy));
 }
 
 // "1..64" -> the two ends, written as sizes or numbers; every numeric row has a range.
@@ -51,7 +53,7 @@ std::string_view numbers_of(const OptionRow& row) {
 
 void check_in_range(const OptionRow& row, std::string_view where, std::string_view text, double value) {
   const auto [low, high] = parse_range(numbers_of(row));
-  if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", range_text(row)), text);
+  if (!(value >= low && value <= high)) refuse(where, fmt::format("a value in {}", range_text(row)), text, row.remedy);
 }
 
 bool parse_flag(std::string_view text, std::string_view where) {

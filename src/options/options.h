@@ -27,6 +27,7 @@ struct OptionRow {
   std::string_view help;                 // as help_text() completes it
   const Parameter* parameter = nullptr;  // that it is; null: it belongs to the program alone
   std::string_view more = {};            // behind the text of the parameter
+  std::string_view remedy = {};          // for who gives a number that is out of range
   std::string_view section = {};         // heading in the help; set by the table, from the file that the row is in
 };
 std::span<const OptionRow> option_table();

@@ -12,6 +12,7 @@
 
 #include "analysis/explanation.h"
 #include "analysis/head_figures.h"
+#include "analysis/head_number.h"
 #include "heads/head_facts.h"
 #include "serve/api_error.h"
 #include "serve/short_text.h"
@@ -38,12 +39,13 @@ constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
   throw ApiError(ApiCode::kValidation, fmt::format("{}: {}", name, message));
 }
 
-size_t number_of(std::string_view query, std::string_view name, size_t low, size_t high) {
+size_t number_of(std::string_view query, std::string_view name, size_t low, size_t high, std::string_view remedy = {}) {
   const std::string_view text = query_value(query, name);
   size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size() || number < low || number > high)
-    refuse(name, fmt::format("expected a whole number in {}..{}, got {}", low, high, quote_json(text)));
+    refuse(name, fmt::format("expected a whole number in {}..{}, got {}{}{}", low, high, quote_json(text),
+                             remedy.empty() ? "" : "; ", remedy));
   return number;
 }
 
@@ -180,7 +182,7 @@ std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query,
 HttpResponse Explanations::terms(std::string_view query, const std::string& owner, int64_t now) {
   const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
   const size_t layer = number_of(query, "layer", 1, terms->layers.size());
-  const size_t head = number_of(query, "head", 0, terms->heads - 1);
+  const size_t head = head_index(number_of(query, "head", 1, terms->heads, kHeadRemedy));
   const std::string_view name = query_value(query, "term"), dtype = query_value(query, "dtype");
   const std::vector<float>& all = term_of(terms->layers[layer - 1], name);
   if (all.empty()) refuse("term", fmt::format("the model has no {}", name));

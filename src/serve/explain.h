@@ -43,7 +43,8 @@ class Explanations {
 
   size_t most_bytes() const { return most_bytes_; }
 
-  // `query`: an id and what it should show. Throws kNotFound for an id that is not kept (any more), kValidation.
+  // `query`: an id and what it should show; layers and heads count from 1. Throws kNotFound for an id that is not kept
+  // (any more), kValidation.
   HttpResponse terms(std::string_view query, const std::string& owner, int64_t now);  // layer, head, term, dtype
   HttpResponse heads(std::string_view query, const std::string& owner, int64_t now);
   HttpResponse thumbnails(std::string_view query, const std::string& owner, int64_t now);  // size

@@ -34,7 +34,7 @@ async function explainedOther(state) {
 
 // { title, text, tokens, values } of a text's matrix. Of a smaller model, the last layer or head stands for later ones.
 async function sideOf(state, source, about, model, text) {
-  const layer = Math.min(state.layer, about.layers), head = Math.min(state.head, about.heads - 1);
+  const layer = Math.min(state.layer, about.layers), head = Math.min(state.head, about.heads);
   if (!["sum", "softmax", ...about.terms].includes(state.term))
     throw new Error(`${model} has no ${NAMES[state.term]}.`);
   const values = await source.term(layer, head, state.term);

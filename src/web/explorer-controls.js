@@ -9,11 +9,11 @@ export function choices(id, label, values, chosen, change) {
   return element("label", {}, label, select);
 }
 
-// Which layer, counted from 1, or pass of the mask decoder, and which head, counted from 0.
+// Which layer, or pass of the mask decoder, and which head: both count from 1.
 export function headControls(state, redraw, { about = state.about, place = "layer", name = "Layer" } = {}) {
-  const numbers = (first, count) => Array.from({ length: count }, (_, i) => [first + i, first + i]);
-  return [choices(place, name, numbers(1, about.layers), state[place], (value) => redraw({ [place]: +value })),
-    choices("head", "Head", numbers(0, about.heads), state.head, (value) => redraw({ head: +value }))];
+  const numbers = (count) => Array.from({ length: count }, (_, i) => [i + 1, i + 1]);
+  return [choices(place, name, numbers(about.layers), state[place], (value) => redraw({ [place]: +value })),
+    choices("head", "Head", numbers(about.heads), state.head, (value) => redraw({ head: +value }))];
 }
 
 // A field of a text that a view has beside those of the page.

@@ -65,7 +65,7 @@ export async function decoderView(place, state, redraw) {
     return place.replaceChildren(note(`The mask decoder belongs to models that predict masked words. ${
       modelsWithTask(state, "fill-mask")}`));
   const { source, about } = await decodedText(state);
-  Object.assign(state, { pass: Math.min(state.pass, about.layers), head: Math.min(state.head, about.heads - 1) });
+  Object.assign(state, { pass: Math.min(state.pass, about.layers), head: Math.min(state.head, about.heads) });
   const { parts, begun } = await headParts(place, { ...state, source, about, layer: state.pass });
   place.replaceChildren(
     element("div", { className: "controls" },

@@ -48,7 +48,7 @@ class ServerSource {
     }
   }
 
-  // [T * T] of one layer, from 1, and one head, from 0; c2c, c2p, p2c, sum or softmax.
+  // [T * T] of one layer and head, both from 1; c2c, c2p, p2c, sum or softmax.
   async term(layer, head, term) {
     const what = `layer=${layer}&head=${head}&term=${term}&dtype=f16`;
     const ask = () => askBytes(`explain/terms?id=${this.id}&${what}`, this.signal);
@@ -101,7 +101,7 @@ class PageSource {
   async term(layer, head, term) {
     const { about, values } = this.data;
     if (term !== "sum" && term !== "softmax")
-      return floatsOf(decode(values[term][(layer - 1) * about.heads + head]).buffer);
+      return floatsOf(decode(values[term][(layer - 1) * about.heads + head - 1]).buffer);
     const terms = await Promise.all(about.terms.map((name) => this.term(layer, head, name)));
     const sum = terms[0].map((_, i) => sumAt(terms, i));
     return term === "sum" ? sum : softmaxRows(sum, about.tokens.length);

@@ -86,7 +86,7 @@ const ORDERS = {
 };
 
 function thumbnail(one, pixels, side, state, redraw) {
-  const index = (one.layer - 1) * state.about.heads + one.head, count = side * side;
+  const index = (one.layer - 1) * state.about.heads + one.head - 1, count = side * side;
   const { place } = scaleOf(255, false, state.scale === "log");
   const values = Float32Array.from(pixels.subarray(index * count, (index + 1) * count), place);
   const image = imageOf(values, side, side, paletteOf("sequential"));

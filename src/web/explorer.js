@@ -81,8 +81,8 @@ const TERMS_SHOWN = ["c2c", "c2p", "p2c", "sum", "softmax"];
 const OF_SERVER = ["model", "text", "second", "labels", "threshold", "other", "otherModel"]; // a file has one text
 // What is in the address only where it is chosen.
 const UNCHOSEN = {
-  second: "", labels: "", threshold: "0.5", other: "", otherModel: "", words: "", generator: "", share: "0.15", seed: "0", length: "128",
-  sizes: "all", pass: 1,
+  second: "", labels: "", threshold: "0.5", other: "", otherModel: "", words: "", generator: "", share: "0.15",
+  seed: "0", length: "128", sizes: "all", pass: 1,
 };
 const CHOSEN_IN_ADDRESS = ["view", "term", "order", "scale",
   ...(isFile ? [] : [...OF_SERVER, "words", "generator", "share", "seed", "length", "sizes"])];
@@ -90,7 +90,7 @@ const FIELDS = ["model", "text", "second", "labels", "threshold"];
 const STEPS = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
 
 const state = {
-  view: firstView, layer: 1, head: 0, term: "softmax", order: "layer", scale: "linear", dropped: [],
+  view: firstView, layer: 1, head: 1, term: "softmax", order: "layer", scale: "linear", dropped: [],
   model: "", text: "", ...UNCHOSEN, // what is asked
   source, models: [], served: {}, texts: textsOf({}), about: null, compared: null, decoded: null,
 };
@@ -128,10 +128,10 @@ function nameFields() {
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   for (const key of CHOSEN_IN_ADDRESS) if (given.has(key)) state[key] = given.get(key);
-  for (const key of ["layer", "head", "pass"]) if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = +given.get(key);
+  for (const key of ["layer", "head", "pass"]) // which count from 1
+    if (/^\d{1,3}$/.test(given.get(key) || "")) state[key] = Math.max(1, +given.get(key));
   state.dropped = (given.get("without") || "").split(",").filter((name) => TERMS_SHOWN.includes(name));
   if (!/^\d{1,12}$/.test(state.seed)) state.seed = UNCHOSEN.seed;
-  state.pass = Math.max(state.pass, 1);
   if (!(state.view in VIEWS)) state.view = firstView;
   if (!TERMS_SHOWN.includes(state.term)) state.term = "softmax";
   if (!SCALE_NAMES.includes(state.scale)) state.scale = "linear";
@@ -221,8 +221,8 @@ async function redraw(change = {}) {
 async function explain() {
   state.about = await state.source.explain(state.text, state.second);
   state.about.tokens.forEach((token, index) => { token.index = index; });
-  state.layer = Math.min(Math.max(state.layer, 1), state.about.layers);
-  state.head = Math.min(Math.max(state.head, 0), state.about.heads - 1);
+  state.layer = Math.min(state.layer, state.about.layers);
+  state.head = Math.min(state.head, state.about.heads);
   if (!state.about.terms.includes(state.term) && !["sum", "softmax"].includes(state.term)) state.term = "softmax";
   writeAddress(); // what the model does not have was replaced
 }
@@ -265,8 +265,8 @@ const shownHeads = () => state.view === "decoder" ? { about: state.decoded?.abou
 
 function stepHead([what, step]) {
   const { about, place } = shownHeads(), isHead = what === "head", key = isHead ? "head" : place;
-  const [first, last] = isHead ? [0, about.heads - 1] : [1, about.layers];
-  redraw({ [key]: Math.min(last, Math.max(first, state[key] + step)) });
+  const last = isHead ? about.heads : about.layers;
+  redraw({ [key]: Math.min(last, Math.max(1, state[key] + step)) });
 }
 
 // A line ends the text, unless Shift is held, or the keys compose a word of another script.

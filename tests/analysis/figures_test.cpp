@@ -64,6 +64,53 @@ TEST_F(Figures, OfTerms) {
                term_columns("pass"), 2 * tokens * tokens);
 }
 
+// Layer and head of each line, as they are written: "1.1 1.2".
+std::string places_of(const Figure& figure) {
+  std::string places;
+  for (const FigureLine& line : figure.lines()) {
+    const std::string place =
+        std::to_string(std::get<int64_t>(line[0])) + "." + std::to_string(std::get<int64_t>(line[1])) + " ";
+    if (!places.ends_with(place)) places += place;
+  }
+  return places;
+}
+
+TEST_F(Figures, CountHeadsFromOneAsLayers) {
+  const AttentionTerms terms = attention_terms(pipeline_.model, encoding_);
+  const std::string all = "1.1 1.2 2.1 2.2 ";
+  const Figure heads = heads_figure(head_figures(terms)), quantiles = quantile_figure(term_quantiles(terms));
+  const Figure pair = term_figure({.title = "a pair", .places = head_places(terms, pieces_, {{}, {1}, {2}})});
+  const Figure second = term_figure({.title = "head 2", .places = layer_places(terms, pieces_, {.head = 1})});
+  for (const Figure* figure : {&heads, &quantiles, &pair}) EXPECT_EQ(places_of(*figure), all);
+  EXPECT_EQ(places_of(second), "1.2 2.2 ");
+  const auto last = [](const Figure& figure, const char* key) {
+    return Json(figure.object()).find(key)->as_array().back().find("head")->as_integer();
+  };
+  for (const Figure* figure : {&heads, &quantiles}) EXPECT_EQ(last(*figure, "heads"), 2);
+  for (const Figure* figure : {&pair, &second}) EXPECT_EQ(last(*figure, "places"), 2);
+}
+
+TEST_F(Figures, NameHeadsFromOneInPictures) {
+  const AttentionTerms terms = attention_terms(pipeline_.model, encoding_);
+  const auto has = [](const Figure& figure, const std::string& text) {
+    return chart::svg_file(figure.picture()).find(text) != std::string::npos;
+  };
+  const Figure quantiles = quantile_figure(term_quantiles(terms));
+  EXPECT_TRUE(has(quantiles, "layer 1, head 1") && has(quantiles, "layer 2, head 2"));
+  EXPECT_FALSE(has(quantiles, "head 0"));
+  const Figure pair = term_figure({.title = "a pair", .places = head_places(terms, pieces_, {{}, {1}, {2}})});
+  for (const char* label : {">1.1<", ">1.2<", ">2.1<", ">2.2<"}) EXPECT_TRUE(has(pair, label)) << label;
+  const Figure one = term_figure({.title = "one", .places = layer_places(terms, pieces_, {.head = 0})});
+  EXPECT_TRUE(has(one, "layer 2, head 1;"));
+  const PositionChoice choice{PositionVectors::kKeys, 2, 0};
+  const DistanceRule rule = DistanceRule::kOriginal;
+  EXPECT_TRUE(has(cosine_figure(checkpoint_, pipeline_.config, choice, rule), "Kr, layer 2, head 1"));
+  const Figure query = query_figure(
+      pipeline_.config, position_scores(pipeline_.model, checkpoint_, encoding_, 1, choice), "a", choice, rule);
+  EXPECT_TRUE(has(query, "layer 2, head 1"));
+  EXPECT_EQ(Json(query.object()).find("head")->as_integer(), 1);
+}
+
 TEST_F(Figures, AMeanOverHeadsIsAddedUpOverThem) {
   const AttentionTerms terms = attention_terms(pipeline_.model, encoding_);
   const auto mean = layer_places(terms, pieces_, {}), heads = head_places(terms, pieces_, {});

@@ -48,14 +48,16 @@ def test_figures_are_those_of_the_weights(deberta, sequence_model, scores):
     assert (
         head == ["row", "layer", "head", "entropy", "distance", "cls", "c2c", "c2p", "p2c", "note"] and len(rows) == 4
     ), done.stderr
+    assert [(layer, head) for _, layer, head, *_ in rows] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
     for _, layer, head, entropy, distance, cls, *shares, _ in rows:
-        weights = scores[f"layer.{layer}.probabilities"][0, int(head)].astype(float)
+        index = int(head) - 1
+        weights = scores[f"layer.{layer}.probabilities"][0, index].astype(float)
         away = numpy.abs(numpy.arange(len(weights))[:, None] - numpy.arange(len(weights)))
         assert float(entropy) == pytest.approx(-(weights * numpy.log(weights)).sum(1).mean(), rel=1e-5)
         assert float(distance) == pytest.approx((weights * away).sum(1).mean(), rel=1e-5)
         assert float(cls) == pytest.approx(weights[:, 0].mean(), rel=1e-5)
         varied = [
-            scores[f"layer.{layer}.{name}"][0, int(head)].astype(float).var(1).mean() for name in ("c2c", "c2p", "p2c")
+            scores[f"layer.{layer}.{name}"][0, index].astype(float).var(1).mean() for name in ("c2c", "c2p", "p2c")
         ]
         assert [float(share) for share in shares] == pytest.approx(numpy.array(varied) / sum(varied), rel=1e-4)
 
@@ -76,6 +78,7 @@ def test_a_page_holds_the_terms_of_every_head(page, scores):
     tokens = len(data["about"]["tokens"])
     assert data["about"]["terms"] == ["c2c", "c2p", "p2c"]
     assert (data["about"]["layers"], data["about"]["heads"]) == (2, 2)
+    assert [(one["layer"], one["head"]) for one in data["heads"]] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     for name in ("c2c", "c2p", "p2c"):
         for index, text in enumerate(data["values"][name]):
             got = numpy.frombuffer(base64.b64decode(text), numpy.float16).reshape(tokens, tokens)

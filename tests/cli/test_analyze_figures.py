@@ -107,7 +107,7 @@ TERMS = ["c2c", "c2p", "p2c", "sum", "weight"]
 def test_matrices_are_those_of_a_loop(deberta, sequence_model, tmp_path, looped):
     for layer, terms in enumerate(looped, 1):
         for head in range(HEADS):
-            words = ("analyze", "-m", sequence_model, "--show", "terms", "--layer", layer, "--head", head, TEXT)
+            words = ("analyze", "-m", sequence_model, "--show", "terms", "--layer", layer, "--head", head + 1, TEXT)
             assert deberta(*words, "-o", tmp_path / "a.safetensors").returncode == 0
             arrays = read_safetensors(tmp_path / "a.safetensors")
             assert list(arrays) == TERMS
@@ -133,13 +133,15 @@ def test_without_a_head_the_matrices_are_means_of_the_last_layer(deberta, sequen
 def test_a_pair_of_words_in_every_head(deberta, sequence_model, looped):
     words = ("analyze", "-m", sequence_model, "--show", "terms", "--query", "film", "--key", "[CLS]")
     lines = table(deberta(*words, "-f", "tsv", TEXT))
-    assert [(line["layer"], line["head"]) for line in lines] == [("1", "0"), ("1", "1"), ("2", "0"), ("2", "1")]
+    assert [(line["layer"], line["head"]) for line in lines] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
+    answer = an_object(deberta(*words, "-f", "json", TEXT))
+    assert [(place["layer"], place["head"]) for place in answer["places"]] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     offsets = json.loads(deberta("tokenize", "-m", sequence_model, "-f", "jsonl", TEXT).stdout)["offsets"]
     query = next(i for i, (begin, end) in enumerate(offsets) if begin == TEXT.index("film") and end > begin)
     for line in lines:
         assert (int(line["query"]), int(line["key"]), line["key_token"]) == (query, 0, "[CLS]")
         for name in TERMS:
-            expected = looped[int(line["layer"]) - 1][name][int(line["head"]), query, 0]
+            expected = looped[int(line["layer"]) - 1][name][int(line["head"]) - 1, query, 0]
             assert float(line[name]) == pytest.approx(expected, abs=2e-5)
 
 
@@ -149,7 +151,7 @@ def test_quantiles_are_those_of_all_pairs(deberta, sequence_model, looped):
     )
     assert len(lines) == 2 * HEADS * 4
     for line in lines:
-        values = looped[int(line["layer"]) - 1][line["term"]][int(line["head"])]
+        values = looped[int(line["layer"]) - 1][line["term"]][int(line["head"]) - 1]
         got = [float(line[name]) for name in ("low", "lower", "median", "upper", "high")]
         assert got == pytest.approx(numpy.quantile(values, [0, 0.25, 0.5, 0.75, 1]), abs=2e-5)
 
@@ -221,7 +223,7 @@ def test_near_distances_of_the_model_that_ships_have_like_vectors(deberta):
 
 
 @pytest.mark.parametrize(
-    "vectors, head", [("raw", None), ("normed", None), ("keys", None), ("keys", 1), ("queries", 0)]
+    "vectors, head", [("raw", None), ("normed", None), ("keys", None), ("keys", 2), ("queries", 1)]
 )
 def test_cosines_are_those_of_the_weights(deberta, sequence_model, tmp_path, vectors, head):
     where = [] if vectors in ("raw", "normed") else ["--layer", "1", *([] if head is None else ["--head", str(head)])]
@@ -234,7 +236,7 @@ def test_cosines_are_those_of_the_weights(deberta, sequence_model, tmp_path, vec
     if vectors in ("keys", "queries"):
         part = "key_proj" if vectors == "keys" else "query_proj"
         rows = linear(rows, weights, f"encoder.layer.0.attention.self.{part}")
-        rows = rows if head is None else by_heads(rows)[head]
+        rows = rows if head is None else by_heads(rows)[head - 1]
     rows = rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
     assert numpy.allclose(numpy.load(tmp_path / "x.npy"), rows @ rows.T, atol=1e-5)
 
@@ -248,7 +250,7 @@ def test_a_query_meets_every_row(deberta, sequence_model, hidden):
     )
     answers = []
     for head in range(HEADS):
-        lines = table(deberta(*words, "--head", head, "-f", "tsv", TEXT))
+        lines = table(deberta(*words, "--head", head + 1, "-f", "tsv", TEXT))
         assert len(lines) == ROWS and list(lines[0]) == ["row", "table_row", "first", "last", "score", "note"]
         score = numpy.array([float(line["score"]) for line in lines])
         for line in lines:
@@ -258,6 +260,7 @@ def test_a_query_meets_every_row(deberta, sequence_model, hidden):
                     expected = whole["layer.2.c2p"][0, head, token, key]
                     assert score[int(line["table_row"])] == pytest.approx(expected, abs=1e-5)
         answers.append(score)
+    assert an_object(deberta(*words, "--head", "2", "-f", "json", TEXT))["head"] == 2
     mean = an_object(deberta(*words, "-f", "json", TEXT))
     assert mean["head"] is None and numpy.allclose(mean["score"], numpy.mean(answers, 0), atol=1e-5)
 
@@ -296,7 +299,7 @@ def test_heads_are_a_picture_and_arrays_too(deberta, sequence_model, tmp_path):
     for name, array in arrays.items():
         assert array.shape == (2, HEADS)
         for line in lines:
-            assert array[int(line["layer"]) - 1, int(line["head"])] == pytest.approx(float(line[name]), rel=1e-6)
+            assert array[int(line["layer"]) - 1, int(line["head"]) - 1] == pytest.approx(float(line[name]), rel=1e-6)
     assert deberta("analyze", "-m", sequence_model, TEXT, "-o", tmp_path / "a.svg").returncode == 0
     assert "share of content to position" in (tmp_path / "a.svg").read_text()
 
@@ -374,7 +377,9 @@ def test_the_columns_are_those_of_the_page(figure):
 
 REFUSED = [
     ("--show terms --layer 3 a-text", 2, "--layer: expected 1..2, got 3"),
-    ("--show terms --head 2 a-text", 2, "--head: expected 0..1, got 2"),
+    ("--show terms --head 3 a-text", 2, "--head: expected 1..2, got 3"),
+    ("--show terms --head 0 a-text", 2, '--head: expected a value in 1..1000 or auto, got "0"; heads count from 1'),
+    ("--show terms --layer 0 a-text", 2, '--layer: expected a value in 1..1000 or auto, got "0"'),
     ("--show terms --query a a-text", 2, "--key: expected a word of the text, got none"),
     ("--show terms --query a --key dog a-text", 1, 'key: expected a word or a piece of the text, got "dog"'),
     (
@@ -386,7 +391,7 @@ REFUSED = [
     ("--show positions --length 5000", 2, "--length: expected a value in 1..2048"),
     ("--show positions --length 600", 2, "--length: expected 1..512 for this figure, got 600"),
     ("--show positions --vectors keys --layer 3", 2, "--layer: expected 1..2, got 3"),
-    ("--show positions --vectors keys --head 2", 2, "--head: expected 0..1, got 2"),
+    ("--show positions --vectors keys --head 3", 2, "--head: expected 1..2, got 3"),
     ("--show positions --figure query x", 2, "--query: expected a word of the text, got none"),
     ("--show positions --query dog a-cat", 1, 'query: expected a word or a piece of the text, got "dog"'),
     ("--show positions a-text", 2, "analyze: expected no text for positions index, got one"),
@@ -539,7 +544,7 @@ def test_predictions_with_and_without_the_decoder(deberta, decoder_model, plain_
 
 
 def test_the_passes_of_the_decoder_ask_with_positions(deberta, decoder_model, hidden, tmp_path):
-    words = ("analyze", "-m", decoder_model, "--show", "decoder", "--figure", "passes", "--head", "1", MASKED)
+    words = ("analyze", "-m", decoder_model, "--show", "decoder", "--figure", "passes", "--head", "2", MASKED)
     assert deberta(*words, "-o", tmp_path / "a.safetensors").returncode == 0
     arrays, weights = read_safetensors(tmp_path / "a.safetensors"), weights_of(decoder_model)
     h = hidden(decoder_model, MASKED)["hidden.1"][0].astype(float)
@@ -559,7 +564,7 @@ def test_the_passes_of_the_decoder_ask_with_positions(deberta, decoder_model, hi
     assert not numpy.allclose(arrays["c2c"][0], arrays["c2c"][1])
     assert numpy.allclose(arrays["weight"].sum(-1), 1, atol=1e-5)
     lines = table(deberta(*words, "--layer", "2", "-f", "tsv"))
-    assert len(lines) == len(h) ** 2 and {line["pass"] for line in lines} == {"2"}
+    assert len(lines) == len(h) ** 2 and {(line["pass"], line["head"]) for line in lines} == {("2", "2")}
 
 
 def test_whole_words_at_the_masks(deberta, decoder_model, plain_model, logits):

@@ -161,6 +161,13 @@ TEST(Options, ABadValueNamesTheOptionTheRangeAndTheValue) {
   EXPECT_ERROR(options.set("batch-tokens", "17G", "flag"), kUsage, "expected a value in 1..16M");
 }
 
+TEST(Options, ANumberOutOfRangeIsAnsweredWithTheRemedyOfItsRow) {
+  Options options("analyze");
+  EXPECT_NO_THROW(options.set("head", "1", "flag"));
+  EXPECT_ERROR(options.set("head", "0", "flag"), kUsage,
+               "--head: expected a value in 1..1000 or auto, got \"0\"; heads count from 1");
+}
+
 TEST(Options, ABadValueFromTheEnvironmentNamesTheVariable) {
   Options options("classify");
   EXPECT_ERROR(options.set("threads", "many", "environment DEBERTA_THREADS"), kUsage,

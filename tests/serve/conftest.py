@@ -72,7 +72,7 @@ class Server:
         return status, json.loads(text)
 
     def matrix(self, about, layer, head, term):
-        """[tokens, tokens] of a text that was explained; layers count from 1, heads from 0."""
+        """[tokens, tokens] of a text that was explained; layers and heads count from 1."""
         query = f"id={about['explain_id']}&layer={layer}&head={head}&term={term}&dtype=f16"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         with contextlib.closing(connection):

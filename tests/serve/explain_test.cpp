@@ -57,13 +57,33 @@ TEST_F(Explains, TheDecoderAndKeepsItsPassesAsLayers) {
   EXPECT_EQ(all.find("fillings")->as_array().size(), 2u);
   const std::string id = all.find("explain_id")->as_string();
   const auto terms = [&](const std::string& layer, const std::string& owner) {
-    return kept.terms("id=" + id + "&layer=" + layer + "&head=0&term=sum&dtype=f16", owner, 0).body.size();
+    return kept.terms("id=" + id + "&layer=" + layer + "&head=1&term=sum&dtype=f16", owner, 0).body.size();
   };
   const size_t tokens = all.find("tokens")->as_array().size();
   EXPECT_EQ(terms("2", "me"), tokens * tokens * 2);
   EXPECT_NE(refusal_of([&] { terms("3", "me"); }), "none") << "there are two passes";
   EXPECT_NE(refusal_of([&] { terms("2", "another"); }), "none");
   EXPECT_TRUE(decoder(kept, words_, R"({"text": "[MASK]"})").find("fillings")->as_array().empty());
+}
+
+TEST(Explanations, CountHeadsFromOneAsLayers) {
+  AttentionTerms terms{2, 1, {}};  // two heads of one token
+  for (const float first : {1.0f, 3.0f}) {
+    LayerTerms& layer = terms.layers.emplace_back();
+    layer.layer = static_cast<int32_t>(terms.layers.size());
+    layer.sum_HLL = {first, first + 1};
+  }
+  Explanations kept(size_t{1} << 20);
+  const std::string id = kept.keep(terms, "me", 0);
+  const auto ask = [&](const std::string& layer, const std::string& head) {
+    return kept.terms("id=" + id + "&layer=" + layer + "&head=" + head + "&term=sum&dtype=f16", "me", 0).body;
+  };
+  EXPECT_EQ(ask("1", "1"), half_bytes(std::vector{1.0f}));
+  EXPECT_EQ(ask("2", "2"), half_bytes(std::vector{4.0f}));
+  for (const std::string head : {"0", "3", "", "-1"})
+    EXPECT_EQ(refusal_of([&] { ask("1", head); }),
+              "head: expected a whole number in 1..2, got \"" + head + "\"; heads count from 1");
+  EXPECT_EQ(refusal_of([&] { ask("0", "1"); }), "layer: expected a whole number in 1..2, got \"0\"");
 }
 
 TEST_F(Explains, NoDecoderWhereThereIsNoneAndNothingToPredict) {

@@ -109,6 +109,18 @@ TEST(OpenApi, AnswersOfSizesHaveTheirParts) {
   EXPECT_EQ(parts("OperationCounts"), "linear attention relative total");
 }
 
+TEST(OpenApi, LayersAndHeadsCountFromOne) {
+  const Json all = document();
+  for (const std::string_view name : {"layer", "head"})
+    EXPECT_EQ(at(all, {"components", "schemas", "HeadFigure", "properties", name, "minimum"}).as_integer(), 1) << name;
+  for (const Json& value : at(all, {"paths", "/explain/terms", "get", "parameters"}).as_array()) {
+    const std::string& name = at(value, {"name"}).as_string();
+    if (name == "layer" || name == "head") {
+      EXPECT_EQ(at(value, {"schema", "minimum"}).as_integer(), 1) << name;
+    }
+  }
+}
+
 TEST(OpenApi, EveryRouteIsDescribed) {
   std::set<std::string_view> paths;
   for (const Operation& operation : all_operations()) {

@@ -170,7 +170,7 @@ def test_what_one_key_explained_no_other_finds(locked):
         found = {
             one: [
                 locked.request(
-                    "GET", f"/explain/{which}?id={one}&layer=1&head=0&term=c2c&dtype=f16&size=4", headers=key
+                    "GET", f"/explain/{which}?id={one}&layer=1&head=1&term=c2c&dtype=f16&size=4", headers=key
                 )[0]
                 for key in (KEY, other)
             ]

@@ -73,7 +73,7 @@ def query(server, path):
     if path in OF_LENGTHS:
         return "?model=labels&length=8"
     wanted = {
-        "/explain/terms": "&layer=1&head=0&term=c2c&dtype=f16",
+        "/explain/terms": "&layer=1&head=1&term=c2c&dtype=f16",
         "/explain/heads": "",
         "/explain/thumbnails": "&size=4",
     }
@@ -126,7 +126,8 @@ def test_bodies_that_are_not_as_they_should_be(server):
             for wrong in (
                 [
                     right.replace("layer=1", "layer=99"),
-                    right.replace("head=0", "head=-1"),
+                    right.replace("head=1", "head=0"),
+                    right.replace("head=1", "head=99"),
                     right.replace("c2c", "all"),
                     right.replace("f16", "f32"),
                     right.replace("&layer=1", ""),

@@ -44,14 +44,15 @@ def test_words_are_scored_as_by_the_program(server, deberta, models):
 def test_the_passes_are_kept_as_layers(server, models, tmp_path):
     about = server.post("/explain/decoder", {"text": MASKED}, x_model="decoder")
     assert (about["passes"], about["heads"], about["terms"]) == (2, 2, ["c2c", "c2p", "p2c"])
-    words = ["--show", "decoder", "--figure", "passes", "--head", "1", "-o", tmp_path / "passes.safetensors", MASKED]
+    words = ["--show", "decoder", "--figure", "passes", "--head", "2", "-o", tmp_path / "passes.safetensors", MASKED]
     subprocess.run([BINARY, "analyze", "-m", models["decoder"], *words], check=True, env=clean_environment())
     expected = read_safetensors(tmp_path / "passes.safetensors")
     for number in (1, 2):
         for term, name in (("c2c", "c2c"), ("p2c", "p2c"), ("sum", "sum"), ("softmax", "weight")):
-            found = server.matrix(about, number, 1, term)
+            found = server.matrix(about, number, 2, term)
             assert numpy.allclose(found, expected[name][number - 1], atol=2e-3, rtol=2e-3), (number, term)
-    assert len(get(server, f"/explain/heads?id={about['explain_id']}")["heads"]) == 4
+    heads = get(server, f"/explain/heads?id={about['explain_id']}")["heads"]
+    assert [(one["layer"], one["head"]) for one in heads] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert server.request("GET", f"/explain/thumbnails?id={about['explain_id']}&size=4")[1]["x-shape"] == "2,2,4,4"
 
 

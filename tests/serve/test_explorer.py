@@ -238,7 +238,7 @@ def test_one_head(page, server):
         page.press(key)
         seen.add(page.pixels())
     assert len(seen) == 8
-    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "0", "softmax")
+    assert (page.chosen()["layer"], page.chosen()["head"], page.chosen()["term"]) == ("2", "1", "softmax")
     assert worst_weight(page) < 0.02
     page.at("#drop-c2p").click()
     page.wait()
@@ -274,10 +274,10 @@ def test_terms_are_held_against_the_weights_of_the_model(page):
 
 
 def test_values_are_those_of_the_model(page, server, models, tmp_path):
-    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="1")
+    page.open(model="labels", text="a fine film", view="matrix", term="sum", layer="2", head="2")
     for name in ("svg", "png", "csv"):
         page.at(f"#save-{name}").click()
-    files = {name: page.driver.downloads / f"layer2-head1-sum.{name}" for name in ("svg", "png", "csv")}
+    files = {name: page.driver.downloads / f"layer2-head2-sum.{name}" for name in ("svg", "png", "csv")}
     end = time.monotonic() + SECONDS
     while not all(path.exists() and path.stat().st_size for path in files.values()):
         assert time.monotonic() < end
@@ -318,12 +318,12 @@ import("/explorer/explorer-colours.js").then(({ paletteOf }) => done({
 
 def test_terms_stand_side_by_side_on_one_scale(page, server):
     text = "a fine film"
-    page.open(model="labels", text=text, view="terms", layer="2", head="1")
+    page.open(model="labels", text=text, view="terms", layer="2", head="2")
     names = [canvas.accessible_name for canvas in page.all("#view-terms figure canvas")]
     assert names == ["content to content", "content to position", "position to content", "sum", "weights"]
     assert all(canvas.get_attribute("data-digits") for canvas in page.all("#view-terms figure canvas"))
     about = server.post("/explain/tokens", {"text": text}, x_model="labels")
-    terms = [server.matrix(about, 2, 1, term) for term in ("c2c", "c2p", "p2c", "sum", "softmax")]
+    terms = [server.matrix(about, 2, 2, term) for term in ("c2c", "c2p", "p2c", "sum", "softmax")]
     most = max(numpy.abs(term).max() for term in terms[:4])
     drawn = page.driver.execute_async_script(COLOURS)
     for values, cells in zip(terms[:4], drawn["cells"]):
@@ -412,7 +412,7 @@ def test_tabs_are_reached_by_any_keyboard(page):
     ):
         page.press(key)
         assert page.chosen()["view"] == view and page.driver.execute_script(focused) == f"tab-{view}"
-        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "0"
+        assert page.at(f"#view-{view}").is_displayed() and page.chosen()["head"] == "1"
     page.driver.execute_script(  # as a German keyboard writes "]": AltGr, which counts as Ctrl and Alt there
         "document.body.dispatchEvent(new KeyboardEvent('keydown', "
         "{ key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true, bubbles: true }))"
@@ -458,7 +458,7 @@ def test_two_texts_are_compared_on_one_scale(page, server):
     page.wait()
     assert page.chosen()["other"] == texts[1]
     about = [server.post("/explain/tokens", {"text": text}, x_model="labels") for text in texts]
-    values = [server.matrix(one, 1, 0, "sum") for one in about]
+    values = [server.matrix(one, 1, 1, "sum") for one in about]
     is_same_length = values[0].shape == values[1].shape
     assert len(page.all("#view-compare figure")) == (3 if is_same_length else 2)
     ticks = [float(tick.text) for tick in page.all("#view-compare .colour-bar:first-child span")]
@@ -508,9 +508,9 @@ def test_what_the_mask_decoder_changes(page, server):
         assert numpy.allclose([float(cell) for cell in row[1:3]], [filling["with"], filling["without"]], atol=1e-3)
     page.press(Keys.ARROW_UP)
     page.press(Keys.ARROW_RIGHT)
-    assert (page.chosen()["pass"], page.chosen()["head"], page.chosen()["layer"]) == ("2", "1", "1")
+    assert (page.chosen()["pass"], page.chosen()["head"], page.chosen()["layer"]) == ("2", "2", "1")
     asked = page.driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
-    assert any("&layer=2&head=1&term=c2p" in name for name in asked)
+    assert any("&layer=2&head=2&term=c2p" in name for name in asked)
     assert page.at("#pass").get_property("value") == "2"
     field = page.at("#words")
     field.clear()
@@ -629,14 +629,18 @@ def test_layers_and_heads_are_numbered_as_by_the_routes(page, server):
     about = server.post("/explain/tokens", {"text": "a fine film"}, x_model="labels")
     heads = json.loads(server.request("GET", f"/explain/heads?id={about['explain_id']}")[2])["heads"]
     numbers = [f"{one['layer']}.{one['head']}" for one in heads]
-    assert numbers == ["1.0", "1.1", "2.0", "2.1"]  # layer 0 are the embeddings
+    assert numbers == ["1.1", "1.2", "2.1", "2.2"]  # layer 0 are the embeddings
     assert [button.text.split()[0] for button in page.all(".thumbnails button")] == numbers
     page.all(".thumbnails button")[3].click()
     page.wait()
-    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "1")
-    assert page.at("#matrix").accessible_name.startswith("layer 2, head 1")
-    assert [option.text for option in Select(page.at("#layer")).options] == ["1", "2"]
-    assert [option.text for option in Select(page.at("#head")).options] == ["0", "1"]
+    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "2")
+    assert page.at("#matrix").accessible_name.startswith("layer 2, head 2")
+    for name in ("layer", "head"):
+        assert [option.text for option in Select(page.at(f"#{name}")).options] == ["1", "2"]
+    page.open(model="labels", text="a fine film", view="matrix", layer="0", head="0")
+    assert (page.chosen()["layer"], page.chosen()["head"]) == ("1", "1")
+    page.open(model="labels", text="a fine film", view="matrix", layer="9", head="9")
+    assert (page.chosen()["layer"], page.chosen()["head"]) == ("2", "2")
 
 
 def test_which_words_count(page):
@@ -949,7 +953,7 @@ def test_the_page_as_a_file(page_file, page, driver):
     assert not made.at("#text").is_enabled()
     for key in (Keys.ARROW_UP, Keys.ARROW_RIGHT, "5"):
         made.press(key)
-    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "1", "softmax")
+    assert (made.chosen()["layer"], made.chosen()["head"], made.chosen()["term"]) == ("2", "2", "softmax")
     seen = {made.pixels()}
     for key in "1234":
         made.press(key)

@@ -1,4 +1,5 @@
 // Options under the heading Figures: which figure of a model is shown, and of what.
+#include "analysis/head_number.h"
 #include "options/table/rows.h"
 
 namespace deberta::option_rows {
@@ -23,8 +24,14 @@ constexpr OptionRow kFigureRows[] = {
         "layer", 0, kInteger, "auto", "auto|1..1000", "analyze",
         "the layer of a figure, from 1, or the pass of the mask decoder; auto: the last, or all in quantiles, pair "
         "and passes"},
-    OptionRow{"head", 0, kInteger, "auto", "auto|0..1000", "analyze",
-              "the head of a figure, from 0; auto: all of them, or their mean"},
+    OptionRow{.name = "head",
+              .short_name = 0,
+              .type = kInteger,
+              .default_value = "auto",
+              .range = "auto|1..1000",
+              .verbs = "analyze",
+              .help = "the head of a figure, from 1; auto: all of them, or their mean",
+              .remedy = kHeadRemedy},
     OptionRow{"query", 0, kText, "", "WORD", "analyze",
               "the word that reads others, as it stands in the text: its first place there, and its first piece"},
     OptionRow{"key", 0, kText, "", "WORD", "analyze", "the word that is read, likewise"},

@@ -115,8 +115,8 @@ constexpr Operation kOperations[] = {
 constexpr std::string_view kIdText = "explain_id of /explain/tokens or /explain/decoder; kept for a minute";
 constexpr QueryValue kQueryValues[] = {
     {"/explain/terms", "id", R"({"type": "string"})", kIdText, false},
-    {"/explain/terms", "layer", R"({"type": "integer", "minimum": 1})"},
-    {"/explain/terms", "head", R"({"type": "integer", "minimum": 0})"},
+    {"/explain/terms", "layer", R"({"type": "integer", "minimum": 1})", "from 1; or a pass of the mask decoder"},
+    {"/explain/terms", "head", R"({"type": "integer", "minimum": 1})", "from 1"},
     {"/explain/terms", "term", R"({"type": "string", "enum": ["c2c", "c2p", "p2c", "sum", "softmax"]})"},
     {"/explain/terms", "dtype", R"({"type": "string", "enum": ["f16", "u8"]})"},
     {"/explain/heads", "id", R"({"type": "string"})", kIdText, false},

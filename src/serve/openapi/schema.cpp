@@ -17,6 +17,9 @@ Json integer() {
 Json count() {
   return JsonObject{{"type", "integer"}, {"minimum", 0}};
 }
+Json ordinal() {
+  return JsonObject{{"type", "integer"}, {"minimum", 1}};
+}
 Json boolean() {
   return JsonObject{{"type", "boolean"}};
 }

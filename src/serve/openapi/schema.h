@@ -15,7 +15,8 @@ namespace deberta::serve::openapi {
 Json string();
 Json number();
 Json integer();
-Json count();  // a whole number, not below 0
+Json count();    // a whole number, not below 0
+Json ordinal();  // a whole number, from 1
 Json boolean();
 Json list_of(Json items, size_t least = 0);  // `least`: the lowest number of items
 Json words(const std::vector<std::string_view>& all);

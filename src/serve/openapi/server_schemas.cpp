@@ -142,8 +142,8 @@ Json counts_of(const std::vector<std::string_view>& parts, const Json& kind) {
 }
 
 Json head_figure() {
-  return closed({{"layer", count()},
-                 {"head", count()},
+  return closed({{"layer", ordinal()},
+                 {"head", ordinal()},
                  {"entropy", number()},
                  {"distance", number()},
                  {"cls", number()},
