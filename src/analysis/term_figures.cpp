@@ -140,8 +140,25 @@ Shape shape_of(const TermMatrices& matrices, size_t places) {
   return shape;
 }
 
+// A pair has a number in each head: one array for each side and term, as without sides.
+std::vector<FigureArray> pair_arrays_of_sides(const TermMatrices& matrices) {
+  std::vector<FigureArray> arrays;
+  for (const TermPlace& place : matrices.places) {
+    for (size_t term = 0; term < kTermNames.size(); ++term) {
+      if (place.values_QS[term].empty()) continue;
+      const std::string name = fmt::format("{}.{}", place.side, kTermNames[term]);
+      auto array = std::ranges::find(arrays, name, &FigureArray::name);
+      if (array == arrays.end()) array = arrays.insert(arrays.end(), {.name = name, .shape = {0}, .values = {}});
+      array->values.push_back(place.values_QS[term].front());
+      ++array->shape.front();
+    }
+  }
+  return arrays;
+}
+
 // Two texts have matrices of two sizes.
 std::vector<FigureArray> arrays_of_sides(const TermMatrices& matrices) {
+  if (!matrices.places.empty() && is_pair(matrices.places.front())) return pair_arrays_of_sides(matrices);
   std::vector<FigureArray> arrays;
   for (const TermPlace& place : matrices.places) {
     for (size_t term = 0; term < kTermNames.size(); ++term) {

@@ -75,10 +75,10 @@ const TEXTS = {
     example: ["The capital of France is bread .", ""] },
   "question-answering": { first: "Question", second: "Context", isPair: true,
     example: ["Who wrote it ?", "Mary Shelley wrote it ."] },
-  "text-ranking": { first: "Query", second: "Document", isPair: true,
-    example: ["capital of France", "Paris is the capital of France ."] },
   "feature-extraction": { first: "Text", second: "Text to compare it with", example: ["a fine film", "a good film"] },
 };
+// A model of one label gives a score: most of them to a query with a document, some to a single text.
+const SCORE = { first: "Query", second: "Document", example: ["capital of France", "Paris is the capital of France ."] };
 const ENTAILMENT = { first: "Premise", second: "Hypothesis", isPair: true,
   example: ["A man is playing a guitar .", "A man is playing an instrument ."] };
 
@@ -87,8 +87,9 @@ const USUAL = { first: "Text", second: "Second text", isPair: false,
 
 // { first, second, isPair, example } of a model, and the labels of the example.
 export function textsOf(model) {
-  const isEntailment = labelsOf(model).some((label) => /^entail/i.test(label));
-  return { ...USUAL, ...(isEntailment ? ENTAILMENT : TEXTS[model.task]) };
+  const names = labelsOf(model), isScore = model.task === "text-classification" && names.length === 1;
+  const isEntailment = names.some((label) => /^entail/i.test(label));
+  return { ...USUAL, ...(isScore ? SCORE : isEntailment ? ENTAILMENT : TEXTS[model.task]) };
 }
 
 // The models of a task, and a sentence that names them.
@@ -167,11 +168,6 @@ async function showCosine(state) {
   return [element("p", { textContent: `cosine ${cosine.toFixed(4)}` })];
 }
 
-async function showRanking(state) {
-  const found = await state.source.ask("rerank", { query: state.text, texts: [state.second] });
-  return [tableOf(["document", "score"], found.map((one) => [state.second, one.score]))];
-}
-
 const SHOW = {
   "text-classification": showLabels,
   "token-classification": showEntities,
@@ -180,7 +176,6 @@ const SHOW = {
   "replaced-token-detection": showReplaced,
   "question-answering": showAnswers,
   "feature-extraction": showCosine,
-  "text-ranking": showRanking,
 };
 
 export async function taskView(place, state) {

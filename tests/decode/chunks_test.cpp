@@ -54,7 +54,9 @@ TEST(Chunks, CountCodePointsAndBytes) {
 
 TEST(Chunks, CoverEveryText) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    const auto draw = [&](uint64_t i, size_t most) { return static_cast<size_t>(test::uniform_at(seed, i) * most); };
+    const auto draw = [&](uint64_t i, size_t most) {
+      return static_cast<size_t>(test::uniform_at(seed, i) * static_cast<double>(most));
+    };
     const size_t size = draw(0, 50), length = 1 + draw(1, 12), overlap = draw(2, length);
     const std::vector<Chunk> chunks = cut_chunks(std::string(size, 'a'), length, overlap);
     EXPECT_EQ(chunks.size(), count_chunks(size, length, overlap)) << seed;

@@ -209,10 +209,11 @@ TEST_P(GemmOfFloats, ANumberThatIsNoneIsNotHidden) {
   GemmCase c = make({20, 40, 40});
   c.set_a(7, 3, kNan);
   GemmParams p = c.params();
-  for (const KernelActivation activation : {KernelActivation::kLinear, KernelActivation::kGelu}) {
+  for (const KernelActivation activation : test::kActivations) {
     p.activation = activation;
     gemm(kernels(), p);
-    for (size_t m = 0; m < 20; ++m) EXPECT_EQ(std::isnan(c.result(m, 0)), m == 7) << m;
+    for (size_t m = 0; m < 20; ++m)
+      EXPECT_EQ(std::isnan(c.result(m, 0)), m == 7) << m << " of " << static_cast<int>(activation);
   }
 }
 

@@ -200,7 +200,7 @@ TEST_F(Labels, StandBeforeTextsOfSoManyWordsAndPieces) {
   EXPECT_ERROR(encode_words(pipeline_->tokenizer, "\x07 \x07 \x07 \x07", options), kTextTooLong,
                "expected at most 3 tokens in all");
   EXPECT_ERROR(encode_words(pipeline_->tokenizer, "xqzxqzxqz", options), kTextTooLong,
-               "expected at most 3 tokens in all");
+               "expected at most 3 tokens, got ");
 }
 
 std::string text_of(const std::vector<EntityLabel>& all) {

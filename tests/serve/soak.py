@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import socket
+import statistics
 import sys
 import tempfile
 import threading
@@ -117,12 +118,14 @@ def main():
         assert (
             total == success + failure and values["deberta_queue_requests"] == 0 and values["deberta_queue_tokens"] == 0
         ), values
-        # before that the allocator still finds its size
-        assert seconds < 300 or memory[-1] < 1.05 * memory[len(memory) // 4], memory
+        # Before that the allocator still finds its size. What a moment needs comes and goes.
+        quarter = len(memory) // 4
+        early, late = statistics.median(memory[quarter : 2 * quarter]), statistics.median(memory[-quarter:])
+        assert seconds < 300 or late < 1.05 * early, memory
         server.stop()
         print(
             ", ".join(f"{count} {what}" for what, count in sorted(soak.counts.items()))
-            + f"; {memory[len(memory) // 4] / 1024:.1f} MB after a quarter, {memory[-1] / 1024:.1f} MB at the end"
+            + f"; median {early / 1024:.1f} MB in the second quarter, {late / 1024:.1f} MB in the last"
         )
 
 

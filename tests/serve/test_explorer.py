@@ -127,7 +127,7 @@ def test_every_task_has_its_view(page):
         ("labels", ("Text", "Second text"), False),
         ("nli", ("Premise", "Hypothesis"), True),
         ("span", ("Question", "Context"), True),
-        ("score", ("Query", "Document"), True),
+        ("score", ("Query", "Document"), False),
     ],
 )
 def test_fields_have_the_names_of_the_task(page, model, names, needs_both):
@@ -973,7 +973,7 @@ def test_the_page_as_a_file(page_file, page, driver):
     assert made.chosen()["view"] == "terms"
     assert len(made.all("#view-terms figure canvas")) == 5
     made.view("positions")
-    assert "each of these distances has its own" in made.at("#view-positions").text
+    assert "From distance 17 on several distances share one" in made.at("#view-positions").text
 
 
 def test_a_file_of_a_model_without_labels(page_file):

@@ -326,7 +326,11 @@ def test_restored_texts_that_would_be_too_large_are_refused_at_once(server):
     assert server.post("/gliner/restore", more, x_model="extractor") == {"text": "x" * 1_000_000}
 
 
-@pytest.mark.parametrize("text", ["\x07 " * 200_000, "! " * 200_000, "\ufdfa " * 150_000, "a-" * 400_000])
+@pytest.mark.parametrize(
+    "text",
+    ["\x07 " * 200_000, "! " * 200_000, "\ufdfa " * 150_000, "a-" * 400_000],
+    ids=["no tokens", "marks", "wide", "a word"],
+)
 def test_texts_that_become_many_words_or_tokens(serve, models, text):
     server = serve("-m", models["extractor"], *PATIENT)
     status, _, answer = server.request("POST", "/gliner", {"text": text, "labels": ["x"]})

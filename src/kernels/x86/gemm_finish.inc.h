@@ -69,7 +69,7 @@ __attribute__((noinline)) void add_side_product(const GemmFinish& f, size_t m, s
 template <int kActivation>
 DEBERTA_INLINE Vector activated(Vector y) {
   if constexpr (kActivation == 1) return gelu(y);
-  if constexpr (kActivation == 2) return max(y, zero());
+  if constexpr (kActivation == 2) return max(zero(), y);
   if constexpr (kActivation == 3) return gelu_tanh(y);
   if constexpr (kActivation == 4) return quick_gelu(y);
   if constexpr (kActivation == 5) return swish(y);
