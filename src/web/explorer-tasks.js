@@ -78,7 +78,8 @@ const TEXTS = {
   "feature-extraction": { first: "Text", second: "Text to compare it with", example: ["a fine film", "a good film"] },
 };
 // A model of one label gives a score: most of them to a query with a document, some to a single text.
-const SCORE = { first: "Query", second: "Document", example: ["capital of France", "Paris is the capital of France ."] };
+const SCORE = { first: "Query", second: "Document",
+  example: ["capital of France", "Paris is the capital of France ."] };
 const ENTAILMENT = { first: "Premise", second: "Hypothesis", isPair: true,
   example: ["A man is playing a guitar .", "A man is playing an instrument ."] };
 

@@ -94,7 +94,8 @@ TEST_F(Explains, NoDecoderWhereThereIsNoneAndNothingToPredict) {
   EXPECT_EQ(refusal(R"({"text": "a b"})"),
             "/text: expected at least one mask token, got none; write [MASK] where a word is missing");
   EXPECT_EQ(refusal(R"({"text": "[MASK] [MASK]", "words": ["a"]})").substr(0, 7), "/words:");
-  EXPECT_EQ(refusal(R"({"text": "[MASK]", "top_k": 101})"), "/top_k: expected a whole number in 1..100, got 101 (integer)");
+  EXPECT_EQ(refusal(R"({"text": "[MASK]", "top_k": 101})"),
+            "/top_k: expected a whole number in 1..100, got 101 (integer)");
 }
 
 // A row of logits of these models has 4,400 bytes.
@@ -121,7 +122,8 @@ TEST_F(Explains, ReplacedTokensAsTheLibraryDrawsThem) {
   EXPECT_EQ(all.find("seed")->as_integer(), 7);
   EXPECT_EQ(all.find("tokens")->dump(),
             Json(walk_json(expected, words_.pipeline.tokenizer, encoding)).find("tokens")->dump());
-  EXPECT_EQ(refusal_of([&] { walk(R"({"text": "a", "share": 1.5})"); }), "/share: expected a number in 0..1, got 1.5 (number)");
+  EXPECT_EQ(refusal_of([&] { walk(R"({"text": "a", "share": 1.5})"); }),
+            "/share: expected a number in 0..1, got 1.5 (number)");
   const std::string text = R"({"text": "a b c d e f g h i j k l m n o p"})";
   EXPECT_EQ(refusal_of([&] { walk(text, size_t{1} << 16); }).substr(0, 34), "/text: expected at most 14 tokens,");
 }
