@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-import statistics
 import signal
+import statistics
 import threading
 
 import pytest
