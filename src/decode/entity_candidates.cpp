@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -146,6 +147,18 @@ std::vector<EntityCandidate> choose_among(const std::vector<EntityCandidate>& be
   return chosen;
 }
 
+// Equal ones stay in their order. Places are sorted: of a type of ours, std would export a function from the library.
+template <class Before>
+std::vector<EntityCandidate> sorted(const std::vector<EntityCandidate>& all, const Before& before) {
+  std::vector<size_t> places(all.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::ranges::stable_sort(places, [&](size_t a, size_t b) { return before(all[a], all[b]); });
+  std::vector<EntityCandidate> in_order;
+  in_order.reserve(all.size());
+  for (const size_t place : places) in_order.push_back(all[place]);
+  return in_order;
+}
+
 }  // namespace
 
 void check_candidates(size_t count, size_t most) {
@@ -207,12 +220,11 @@ std::vector<EntityCandidate> merge_candidates(std::vector<EntityCandidate> candi
 std::vector<EntityCandidate> choose_entities(std::vector<EntityCandidate> candidates, const OverlapRules& rules) {
   size_t words = 0;
   for (const EntityCandidate& candidate : candidates) words = std::max<size_t>(words, candidate.last + size_t{1});
-  std::ranges::stable_sort(candidates, std::ranges::greater(), &EntityCandidate::score);
+  candidates = sorted(candidates, [](const auto& a, const auto& b) { return a.score > b.score; });
   std::vector<EntityCandidate> chosen = rules.is_nested
                                             ? choose_among(candidates, rules.is_multi_label, NestedSpans(words))
                                             : choose_among(candidates, rules.is_multi_label, FlatSpans());
-  std::ranges::stable_sort(chosen, {}, &EntityCandidate::first);
-  return chosen;
+  return sorted(chosen, [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 }  // namespace deberta
