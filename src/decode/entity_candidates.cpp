@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -212,8 +211,8 @@ std::vector<EntityCandidate> merge_candidates(std::vector<EntityCandidate> candi
   std::ranges::sort(candidates, [&](const EntityCandidate& a, const EntityCandidate& b) {
     return std::tuple(key(a), -a.score) < std::tuple(key(b), -b.score);
   });
-  const auto rest = std::ranges::unique(candidates, {}, key);
-  candidates.erase(rest.begin(), rest.end());
+  const auto is_same = [&](const EntityCandidate& a, const EntityCandidate& b) { return key(a) == key(b); };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), is_same), candidates.end());
   return candidates;
 }
 

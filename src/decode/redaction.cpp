@@ -90,7 +90,7 @@ Redaction Redactor::redact(std::string_view text, std::span<const Entity> entiti
   }
   append_plain(redacted, text.substr(at));
   std::ranges::sort(redacted.entries);
-  redacted.entries.erase(std::ranges::unique(redacted.entries).begin(), redacted.entries.end());
+  redacted.entries.erase(std::unique(redacted.entries.begin(), redacted.entries.end()), redacted.entries.end());
   return redacted;
 }
 

@@ -42,6 +42,22 @@ def test_a_name_that_has_changed_and_a_warning_are_red(late, write, old, new, wr
     assert code == 1 and "clang: 2 sources, 1 with findings" in lines and wrong in "\n".join(lines), lines
 
 
+@pytest.mark.parametrize(
+    "line, findings",
+    [
+        ("values.erase(std::ranges::unique(values).begin(), values.end());", 1),
+        ("for (int value : std::views::reverse(values)) use(value);", 1),
+        ("values.erase(std::unique(values.begin(), values.end()), values.end());", 0),
+        ("std::ranges::unique_copy(values, other.begin());", 0),
+    ],
+)
+def test_views_are_found_in_sources_that_only_g_plus_plus_compiles_early(late, write, line, findings):
+    write("src/one/thing.cpp", f"\n{line}\n")
+    code, lines = late()
+    assert code == (findings > 0) and f"clang: 2 sources, {findings} with findings" in lines, lines
+    assert (findings > 0) == any(found.startswith("src/one/thing.cpp:2: std::") for found in lines), lines
+
+
 def test_every_source_is_compiled_early_or_checked():
     """bench/ alone is neither: it needs a library of its own."""
     early = r"(src|train)/.*|tests/(train/)?\w+/\w+_test\.cpp|tests/support/.*|bench/.*"

@@ -33,7 +33,7 @@ struct ReadRows {
     const std::span<const int32_t> ids(ids_N.const_data_ptr<int32_t>(), rows_of(ids_N));
     ids_R.assign(ids.begin(), ids.end());
     std::ranges::sort(ids_R);
-    ids_R.erase(std::ranges::unique(ids_R).begin(), ids_R.end());
+    ids_R.erase(std::unique(ids_R.begin(), ids_R.end()), ids_R.end());
     for (const int32_t id : ids) indices_N.push_back(index_of(id));
   }
   // -1: not among them.
