@@ -9,20 +9,10 @@
 
 #include "analysis/mask_decoder.h"
 #include "deberta/analysis.h"
+#include "decode/masked_words.h"
 
 namespace deberta {
 namespace {
-
-std::vector<size_t> masks_of(const Encoding& encoding, int32_t mask) {
-  std::vector<size_t> masks;
-  for (size_t token = 0; token < encoding.size(); ++token) {
-    if (encoding.ids[token] == mask) masks.push_back(token);
-  }
-  if (masks.empty())
-    throw Error(ErrorCode::kInput, "text",
-                "expected at least one mask token, got none; write [MASK] where a word is missing");
-  return masks;
-}
 
 std::vector<int32_t> positions_from(int32_t first, size_t tokens) {
   std::vector<int32_t> positions(tokens);
@@ -72,7 +62,8 @@ double hidden_change(const ForwardResult& a, const ForwardResult& b) {
 DecoderEffect decoder_effect(const Model& model, const Encoding& encoding, int32_t mask, int32_t shift) {
   check_mask_decoder(model);
   check_shift(model.config(), encoding.size(), shift);
-  DecoderEffect effect{.masks = masks_of(encoding, mask), .with = {}, .without = {}, .shifted = {}, .swapped = {}};
+  DecoderEffect effect{
+      .masks = mask_positions(encoding.ids, mask), .with = {}, .without = {}, .shifted = {}, .swapped = {}};
   const std::vector<int32_t> positions = positions_from(0, encoding.size());
   ForwardResult with = run(model, encoding, effect.masks, {positions});
   const auto compared = [&](Way way) {

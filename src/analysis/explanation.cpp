@@ -37,13 +37,6 @@ JsonArray names_of(const AttentionTerms& terms) {
   return names;
 }
 
-JsonArray rows_of(const ModelConfig& config, size_t tokens) {
-  JsonArray rows;
-  if (!config.relative_attention) return rows;
-  for (const int32_t row : relative_position_rows(config, static_cast<int64_t>(tokens))) rows.push_back(int64_t{row});
-  return rows;
-}
-
 JsonArray best_json(const std::vector<RankedToken>& best) {
   JsonArray tokens;
   for (const RankedToken& one : best)
@@ -69,6 +62,13 @@ void check_finite(const AttentionTerms& terms) {
   }
 }
 
+JsonArray position_rows_json(const ModelConfig& config, size_t length) {
+  JsonArray rows;
+  if (!config.relative_attention) return rows;
+  for (const int32_t row : relative_position_rows(config, static_cast<int64_t>(length))) rows.push_back(int64_t{row});
+  return rows;
+}
+
 JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenizer, const Encoding& encoding,
                             const AttentionTerms& terms, std::string_view places) {
   if (terms.layers.empty())
@@ -79,7 +79,7 @@ JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenize
           {"heads", uint64_t{terms.heads}},
           {"terms", names},
           {"scale", config.attention_scale()},
-          {"rows", rows_of(config, encoding.size())}};
+          {"rows", position_rows_json(config, encoding.size())}};
 }
 
 JsonArray heads_json(const std::vector<HeadFigures>& heads) {

@@ -24,6 +24,9 @@ void check_finite(const AttentionTerms& terms);
 JsonObject explanation_json(const ModelConfig& config, const Tokenizer& tokenizer, const Encoding& encoding,
                             const AttentionTerms& terms, std::string_view places = "layers");
 
+// The row of the relative table for each distance of a text of that length, from 1 - length on; none without a table.
+JsonArray position_rows_json(const ModelConfig& config, size_t length);
+
 // Each mask as an object: its token, and the best tokens of each form by the form's name.
 JsonArray predictions_json(const DecoderEffect& effect, const Tokenizer& tokenizer, size_t top_k);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "decode/text_score.h"
+#include "heads/forms.h"
 #include "heads/head_facts.h"
 #include "kernels/sample_ids.h"
 #include "metrics/piece_evaluation.h"
@@ -19,7 +20,7 @@ namespace deberta {
 
 void check_pair(const Model& generator, const Model& discriminator, const Tokenizer& tokenizer) {
   const HeadFacts &guesses = facts_of(generator.head()), &judges = facts_of(discriminator.head());
-  if (!guesses.predicts_words() || generator.config().is_causal)
+  if (!predicts_masked_words(generator.config(), guesses))
     throw Error(ErrorCode::kTask, "generator",
                 fmt::format("expected a masked language model, got {}", use_of(guesses, generator.config()).what));
   if (judges.answers != HeadAnswers::kReplaced)

@@ -35,10 +35,7 @@ std::vector<EntityLabel> asked_labels(const ExtractVerb& options) {
   if (!options.labels_file.empty()) {
     for (EntityLabel& label : load_entity_labels(options.labels_file)) labels.push_back(std::move(label));
   }
-  for (const LabelPreset& preset : label_presets()) {
-    if (preset.name != options.preset) continue;
-    for (EntityLabel& label : preset_labels(preset)) labels.push_back(std::move(label));
-  }
+  for (EntityLabel& label : preset_labels(options.preset)) labels.push_back(std::move(label));
   return labels;
 }
 

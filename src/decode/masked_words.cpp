@@ -1,13 +1,25 @@
-// Softmax over the vocabulary and its most likely tokens.
+// The masks by their id; softmax over the vocabulary and its most likely tokens.
 #include "decode/masked_words.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "deberta/error.h"
 #include "decode/logits.h"
 
 namespace deberta {
+
+std::vector<size_t> mask_positions(std::span<const int32_t> ids, int32_t mask_id) {
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == mask_id) positions.push_back(i);
+  }
+  if (positions.empty())
+    throw Error(ErrorCode::kInput, "text",
+                "expected at least one mask token, got none; write [MASK] where a word is missing");
+  return positions;
+}
 
 std::vector<TokenScore> rank_tokens(std::span<const float> logits_V, size_t tokens, size_t top_k,
                                     std::span<const int32_t> targets) {

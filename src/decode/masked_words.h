@@ -1,4 +1,5 @@
-// From the logits of a language-model head to the most likely tokens of one mask. Pure functions.
+// Where the masks of a text are, and from the logits of a language-model head to the most likely tokens of one. Pure
+// functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,6 +7,9 @@
 #include <vector>
 
 namespace deberta {
+
+// The places of the masks in a text. Throws kInput where it has none.
+std::vector<size_t> mask_positions(std::span<const int32_t> ids, int32_t mask_id);
 
 struct TokenScore {
   int32_t id = 0;

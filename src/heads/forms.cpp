@@ -5,6 +5,10 @@
 
 namespace deberta {
 
+bool predicts_masked_words(const ModelConfig& config, const HeadFacts& head) {
+  return head.predicts_words() && !config.is_causal;
+}
+
 bool predicts_by_decoder(const ModelConfig& config, const HeadFacts& head) {
   return head.predicts_words() && config.has_mask_decoder();
 }

@@ -7,6 +7,9 @@
 
 namespace deberta {
 
+// Whether it is a masked language model: a head that predicts words, over tokens that see each other.
+bool predicts_masked_words(const ModelConfig& config, const HeadFacts& head);
+
 // Whether its logits come from the mask decoder, where the weights have the position table that this reads.
 bool predicts_by_decoder(const ModelConfig& config, const HeadFacts& head);
 

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "deberta/error.h"
+#include "heads/forms.h"
 #include "heads/head_facts.h"
 #include "pipeline/requirements.h"
 #include "pipeline/sequence_forms.h"
@@ -189,7 +190,7 @@ WindowedInputs window_inputs(const Tokenizer& tokenizer, std::span<const TextInp
 // ---- language models
 
 void check_masked_lm(const std::string& verb, const Pipeline& pipeline) {
-  if (!facts_of(pipeline.model.head()).predicts_words() || pipeline.config.is_causal)
+  if (!predicts_masked_words(pipeline.config, facts_of(pipeline.model.head())))
     refuse_head(verb, "masked language model", pipeline.model);
   if (pipeline.tokenizer.special().mask < 0) throw Error(ErrorCode::kTask, verb, "the tokenizer has no mask token");
 }

@@ -105,9 +105,11 @@ std::span<const LabelPreset> label_presets() {
   return kPresets;
 }
 
-std::vector<EntityLabel> preset_labels(const LabelPreset& preset) {
+std::vector<EntityLabel> preset_labels(std::string_view name) {
   std::vector<EntityLabel> labels;
-  for (const LabelPreset::Row& row : preset.rows)
+  const auto preset = std::ranges::find(kPresets, name, &LabelPreset::name);
+  if (preset == std::ranges::end(kPresets)) return labels;
+  for (const LabelPreset::Row& row : preset->rows)
     labels.push_back({.name = std::string(row.name), .text = std::string(row.text)});
   return labels;
 }

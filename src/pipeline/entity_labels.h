@@ -23,6 +23,7 @@ struct LabelPreset {
   std::span<const Row> rows;
 };
 std::span<const LabelPreset> label_presets();
-std::vector<EntityLabel> preset_labels(const LabelPreset& preset);
+// None for a name that no set has.
+std::vector<EntityLabel> preset_labels(std::string_view name);
 
 }  // namespace deberta

@@ -16,21 +16,12 @@ namespace {
 
 constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581
 
-std::vector<size_t> mask_positions(const Encoding& encoding, int32_t mask_id) {
-  std::vector<size_t> positions;
-  for (size_t i = 0; i < encoding.size(); ++i) {
-    if (encoding.ids[i] == mask_id) positions.push_back(i);
-  }
-  if (positions.empty() && encoding.cut_tokens > 0) {
-    throw Error(ErrorCode::kInput, {{.where = "text",
-                                     .message = "expected a mask token, got none in the part that was not cut",
-                                     .argument = "max_tokens",
-                                     .remedies = {{"raise {}", "max_tokens"}}}});
-  }
-  if (positions.empty())
-    throw Error(ErrorCode::kInput, "text",
-                "expected at least one mask token, got none; write [MASK] where a word is missing");
-  return positions;
+void check_cut(const Encoding& encoding, int32_t mask_id) {
+  if (encoding.cut_tokens == 0 || std::ranges::find(encoding.ids, mask_id) != encoding.ids.end()) return;
+  throw Error(ErrorCode::kInput, {{.where = "text",
+                                   .message = "expected a mask token, got none in the part that was not cut",
+                                   .argument = "max_tokens",
+                                   .remedies = {{"raise {}", "max_tokens"}}}});
 }
 
 // A text with one mask filled: the other masks stay, other special tokens do not.
@@ -94,7 +85,8 @@ Planned<FillAnswer> plan_fill(const Pipeline& pipeline, std::span<const TextInpu
   rules.encode.parse_mask = true;
   for_each_input(inputs.size(), [&](size_t i) {
     const Encoding& text = masked->texts.emplace_back(encode_one(pipeline.tokenizer, inputs[i], rules));
-    masked->masks.push_back(mask_positions(text, pipeline.tokenizer.special().mask));
+    check_cut(text, pipeline.tokenizer.special().mask);
+    masked->masks.push_back(mask_positions(text.ids, pipeline.tokenizer.special().mask));
     masked->answers.push_back({.masks = {}, .tokens = text.size(), .cut_tokens = text.cut_tokens});
   });
   SequencePlan plan;

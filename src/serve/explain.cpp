@@ -97,14 +97,10 @@ void append(JsonObject fields, JsonObject& object) {
 HttpResponse explain_positions(const ServedModel& model, std::string_view query) {
   const ModelConfig& config = model.pipeline.config;
   const size_t length = length_of(query);
-  JsonArray rows;
-  if (config.relative_attention) {
-    for (const int32_t row : relative_position_rows(config, static_cast<int64_t>(length))) rows.push_back(int64_t{row});
-  }
   return json_response(JsonObject{{"model", model.name},
                                   {"length", uint64_t{length}},
                                   {"table_rows", config.relative_attention ? 2 * config.span() : int64_t{0}},
-                                  {"rows", std::move(rows)}});
+                                  {"rows", position_rows_json(config, length)}});
 }
 
 namespace {

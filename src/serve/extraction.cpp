@@ -67,12 +67,8 @@ AskedLabels read_sets(const ServedModel& model, const Json& value, const std::st
 }
 
 void add_preset(std::string_view name, AskedLabels& labels) {
-  for (const LabelPreset& preset : label_presets()) {
-    if (preset.name != name) continue;
-    for (std::vector<EntityLabel>& set : labels.sets) {
-      for (EntityLabel& label : preset_labels(preset)) set.push_back(std::move(label));
-    }
-  }
+  const std::vector<EntityLabel> preset = preset_labels(name);
+  for (std::vector<EntityLabel>& set : labels.sets) set.insert(set.end(), preset.begin(), preset.end());
 }
 
 // As they were read, and in the prompt of their texts.

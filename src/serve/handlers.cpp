@@ -6,6 +6,7 @@
 #include "analysis/same_pieces.h"
 #include "config/published_sizes.h"
 #include "deberta/library.h"
+#include "heads/forms.h"
 #include "heads/head_facts.h"
 #include "serve/fields.h"
 #include "serve/openapi/document.h"
@@ -171,10 +172,6 @@ Json set_log_level(ServerState& server, const std::string&, Body& body) {
 namespace explains {
 namespace {
 
-bool guesses_words(const Model& model) {
-  return facts_of(model.head()).predicts_words() && !model.config().is_causal;
-}
-
 std::shared_ptr<Served> generator_of(const ServerState& server, const ServedModel& model, Body& body) {
   if (const std::optional<std::string> name = body.text(field::kGenerator)) {
     try {
@@ -186,7 +183,9 @@ std::shared_ptr<Served> generator_of(const ServerState& server, const ServedMode
   }
   for (std::shared_ptr<Served>& other : server.models.open_ones()) {
     const Pipeline& pipeline = other->model.pipeline;
-    if (guesses_words(pipeline.model) && have_same_pieces(pipeline.tokenizer, model.pipeline.tokenizer)) return other;
+    if (predicts_masked_words(pipeline.config, facts_of(pipeline.model.head())) &&
+        have_same_pieces(pipeline.tokenizer, model.pipeline.tokenizer))
+      return other;
   }
   body.refuse(field::kGenerator.name,
               fmt::format("expected a masked language model that reads the pieces of {}, got none; serve one beside it",

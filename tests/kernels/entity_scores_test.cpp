@@ -46,66 +46,77 @@ double value(const std::vector<float>& rows, size_t row, size_t columns, size_t 
   return double{rows[row * columns + column]};
 }
 
+// Operands of a case, and room for one score more than there are. A label has `parts` rows of columns.
+struct SpanRun {
+  SpanRun(const SpanCase& c, size_t parts)
+      : labels(c.labels),
+        first(normals(1, c.words * c.columns)),
+        last(normals(2, c.words * c.columns)),
+        label(normals(3, c.labels * parts * c.columns)),
+        constant(normals(4, c.labels)),
+        spans(list_spans(c.words, c.width)),
+        y(spans.size() * c.labels + 1, 99.0f),
+        params{.first_WF = first.data(),
+               .last_WF = last.data(),
+               .label_CF = label.data(),
+               .constant_C = constant.data(),
+               .words = c.words,
+               .labels = c.labels,
+               .columns = c.columns,
+               .width = c.width,
+               .y_SC = y.data()} {}
+
+  // sum(first word, last word, label), without the constant.
+  template <class Sum>
+  void expect(const Sum& sum) const {
+    for (size_t s = 0; s < spans.size(); ++s) {
+      for (size_t k = 0; k < labels; ++k)
+        EXPECT_NEAR(y[s * labels + k], double{constant[k]} + sum(spans[s].first, spans[s].second, k), 1e-4)
+            << s << ", " << k;
+    }
+    EXPECT_EQ(y.back(), 99.0f);
+  }
+
+  size_t labels;
+  std::vector<float> first, last, label, constant;
+  std::vector<std::pair<size_t, size_t>> spans;
+  std::vector<float> y;
+  SpanScoreParams params;
+};
+
 TEST(SpanScores, AreOfTheSumOfBothEndsAfterTheRelu) {
   ThreadPool pool(2);
   for (const SpanCase& c : kSpanCases) {
-    const auto first = normals(1, c.words * c.columns), last = normals(2, c.words * c.columns);
-    const auto label = normals(3, c.labels * c.columns), constant = normals(4, c.labels);
-    const auto spans = list_spans(c.words, c.width);
-    std::vector<float> y(spans.size() * c.labels + 1, 99.0f), inner(2 * c.columns);
-    span_scores({}, {.first_WF = first.data(),
-                     .last_WF = last.data(),
-                     .label_CF = label.data(),
-                     .constant_C = constant.data(),
-                     .words = c.words,
-                     .labels = c.labels,
-                     .columns = c.columns,
-                     .width = c.width,
-                     .inner_F = inner.data(),
-                     .y_SC = y.data(),
-                     .parallel = pool.parallel()});
-    for (size_t s = 0; s < spans.size(); ++s) {
-      for (size_t k = 0; k < c.labels; ++k) {
-        double expected = double{constant[k]};
-        for (size_t f = 0; f < c.columns; ++f) {
-          const double sum = value(first, spans[s].first, c.columns, f) + value(last, spans[s].second, c.columns, f);
-          expected += std::max(sum, 0.0) * value(label, k, c.columns, f);
-        }
-        EXPECT_NEAR(y[s * c.labels + k], expected, 1e-4) << s << ", " << k;
+    SpanRun run(c, 1);
+    std::vector<float> inner(2 * c.columns);
+    run.params.inner_F = inner.data();
+    run.params.parallel = pool.parallel();
+    span_scores({}, run.params);
+    run.expect([&](size_t a, size_t b, size_t k) {
+      double all = 0;
+      for (size_t f = 0; f < c.columns; ++f) {
+        const double sum = value(run.first, a, c.columns, f) + value(run.last, b, c.columns, f);
+        all += std::max(sum, 0.0) * value(run.label, k, c.columns, f);
       }
-    }
-    EXPECT_EQ(y.back(), 99.0f);
+      return all;
+    });
   }
 }
 
 TEST(MarkerScores, AreThoseOfBothEndsAdded) {
   for (const SpanCase& c : kSpanCases) {
-    const auto first = normals(1, c.words * c.columns), last = normals(2, c.words * c.columns);
-    const auto label = normals(3, c.labels * 2 * c.columns), constant = normals(4, c.labels);
-    const auto spans = list_spans(c.words, c.width);
-    std::vector<float> y(spans.size() * c.labels + 1, 99.0f);
+    SpanRun run(c, 2);
     std::vector<double> ends(c.words * c.labels);
-    marker_scores({}, {.first_WF = first.data(),
-                       .last_WF = last.data(),
-                       .label_CF = label.data(),
-                       .constant_C = constant.data(),
-                       .words = c.words,
-                       .labels = c.labels,
-                       .columns = c.columns,
-                       .width = c.width,
-                       .ends_WC = ends.data(),
-                       .y_SC = y.data()});
-    for (size_t s = 0; s < spans.size(); ++s) {
-      for (size_t k = 0; k < c.labels; ++k) {
-        double expected = double{constant[k]};
-        for (size_t f = 0; f < c.columns; ++f) {
-          expected += value(first, spans[s].first, c.columns, f) * value(label, k, 2 * c.columns, f);
-          expected += value(last, spans[s].second, c.columns, f) * value(label, k, 2 * c.columns, c.columns + f);
-        }
-        EXPECT_NEAR(y[s * c.labels + k], expected, 1e-4) << s << ", " << k;
+    run.params.ends_WC = ends.data();
+    marker_scores({}, run.params);
+    run.expect([&](size_t a, size_t b, size_t k) {
+      double all = 0;
+      for (size_t f = 0; f < c.columns; ++f) {
+        all += value(run.first, a, c.columns, f) * value(run.label, k, 2 * c.columns, f);
+        all += value(run.last, b, c.columns, f) * value(run.label, k, 2 * c.columns, c.columns + f);
       }
-    }
-    EXPECT_EQ(y.back(), 99.0f);
+      return all;
+    });
   }
 }
 

@@ -235,7 +235,7 @@ TEST(LabelForms, AreRefusedWithWhatIsWrong) {
 
 TEST(LabelPresets, HaveDifferentNamesAndTexts) {
   ASSERT_EQ(label_presets().size(), 1u);
-  std::vector<EntityLabel> all = preset_labels(label_presets().front());
+  std::vector<EntityLabel> all = preset_labels(label_presets().front().name);
   EXPECT_EQ(label_presets().front().name, "pii");
   EXPECT_EQ(all.front().name, "PERSON");
   for (const auto member : {&EntityLabel::name, &EntityLabel::text}) {

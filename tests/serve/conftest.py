@@ -47,6 +47,11 @@ class Server:
         self.url = self.said.split()[0]
         self.port = int(self.url.rsplit(":", 1)[1]) if self.url.startswith("http") else None
 
+    def anonymous_kib(self):
+        """Memory of its own, without what it maps."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(next(line.split()[1] for line in status if line.startswith("RssAnon")))
+
     def request(self, method, path, body=None, headers=None):
         """(status, headers in lower case, body as text)"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
@@ -215,3 +220,31 @@ def driver(tmp_path_factory):
     made.downloads = downloads
     yield made
     made.quit()
+
+
+@pytest.fixture
+def page(driver, server):
+    from explorer_page import Page
+
+    made = Page(driver, server.url)
+    yield made
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == [], (
+        "the console has an error: what the page's policy forbids is one"
+    )
+    asked = driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+    assert asked == [] or all(name.startswith((server.url, "data:", "blob:")) for name in asked)
+
+
+@pytest.fixture
+def screen(driver):
+    """screen(width, scheme): the page as on a screen of that width, light or dark."""
+
+    def show(width, scheme):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    yield show
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -161,7 +161,7 @@ TEST_F(Gliner, AddsTheLabelsOfASet) {
     return all;
   };
   std::set<std::string> preset;
-  for (const EntityLabel& label : preset_labels(label_presets().front())) preset.insert(label.name);
+  for (const EntityLabel& label : preset_labels(label_presets().front().name)) preset.insert(label.name);
   EXPECT_EQ(names(R"("preset": "pii")"), preset);
   std::set<std::string> both = preset;
   both.insert("x");
@@ -347,7 +347,7 @@ TEST_F(Gliner, OfAChunkThatHoldsTheTextAreTheEntitiesOfTheText) {
 
 TEST_F(Gliner, AsksForPersonalDataWhereARequestNamesNothing) {
   std::set<std::string> preset;
-  for (const EntityLabel& label : preset_labels(label_presets().front())) preset.insert(label.name);
+  for (const EntityLabel& label : preset_labels(label_presets().front().name)) preset.insert(label.name);
   for (const char* labels : {"", R"(, "labels": null)", R"(, "labels": [])"}) {
     const Json found =
         answer(gliner::extract, std::string(R"({"text": "Ada met a cat", "threshold": 0)") + labels + "}");

@@ -182,10 +182,7 @@ def message(path, body, model):
 
 
 def anonymous(server):
-    return (
-        int(next(line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon")))
-        / 1024
-    )
+    return server.anonymous_kib() / 1024
 
 
 class Hold:

@@ -77,15 +77,6 @@ class Soak:
         self.count("reloads")
         time.sleep(draw.random() * 0.5)
 
-    def memory(self):
-        return int(
-            next(
-                line.split()[1]
-                for line in open(f"/proc/{self.server.process.pid}/status")
-                if line.startswith("RssAnon")
-            )
-        )
-
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1200
@@ -102,7 +93,7 @@ def main():
         end, memory = time.monotonic() + seconds, []
         while time.monotonic() < end and not soak.wrong:
             time.sleep(min(5, seconds / 20))
-            memory.append(soak.memory())
+            memory.append(server.anonymous_kib())
         soak.done.set()
         for thread in threads:
             thread.join()

@@ -113,13 +113,7 @@ def test_reloads_under_load_lose_nothing(serve, copy):
         shutil.copy((other, copy.with_name("first"))[i % 2] / "model.safetensors", copy / "model.fresh")
         os.replace(copy / "model.fresh", copy / "model.safetensors")
         server.post("/admin/models/labels/reload", {})
-        memory.append(
-            int(
-                next(
-                    line.split()[1] for line in open(f"/proc/{server.process.pid}/status") if line.startswith("RssAnon")
-                )
-            )
-        )
+        memory.append(server.anonymous_kib())
         if i == 0:
             expected.append(server.post("/predict", texts))
     done.set()
