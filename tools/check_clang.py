@@ -62,7 +62,7 @@ def late(files: list[str]) -> list[tuple[list[str], str, pathlib.Path]]:
 def views() -> list[str]:
     """Each line of ours with an algorithm that returns a view, or with a view itself."""
     return [
-        f"{file.relative_to(ROOT)}:{number}: {view[0]}: expected the form with iterators: clang 14 refuses views of g++ 12"
+        f"{file.relative_to(ROOT)}:{number}: {view[0]}: expected iterators; clang 14 refuses views of g++ 12"
         for folder in ("src", "include", "train", "tests", "fuzz")
         for file in sorted((ROOT / folder).rglob("*"))
         if file.suffix in (".cpp", ".h", ".inc")
