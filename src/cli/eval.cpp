@@ -14,6 +14,7 @@
 #include "data/row_form.h"
 #include "deberta/error.h"
 #include "eval/answered_rows.h"
+#include "eval/entities.h"
 #include "eval/example_files.h"
 #include "eval/examples.h"
 #include "eval/language_model.h"
@@ -110,6 +111,17 @@ TagSettings tag_settings(const EvalVerb& options) {
   return settings;
 }
 
+EntitySettings entity_settings(const EvalVerb& options) {
+  EntitySettings settings{.input = {.files = options.arguments,
+                                    .format = parse_row_form(options.input_format),
+                                    .label_names = program::label_names(options.label_names)}};
+  settings.options.rules = program::encoding_rules(options.encoding);
+  if (options.encoding.truncate->value == TruncateChoice::kAuto) settings.options.rules.long_text = LongText::kWindow;
+  settings.options.threshold = options.threshold.value;
+  settings.options.is_nested = options.nested;
+  return settings;
+}
+
 LanguageModelSettings language_model_settings(const EvalVerb& options, const TaskRow& task) {
   LanguageModelSettings settings{
       .input = example_input(options),
@@ -191,9 +203,19 @@ void check_guard_options(const EvalVerb& options, const TaskRow& task) {
     refuse("--benign-label", "expected --window-scores max or --false-positive-rate as well");
 }
 
+// Options of the labels that a model reads; elsewhere they would change nothing.
+void check_entity_options(const EvalVerb& options, const TaskRow& task) {
+  if (task.kind == TaskKind::kExtraction) return;
+  const auto refuse = [&](const std::string& option) {
+    throw Error(ErrorCode::kUsage, option, fmt::format("expected the task extract, got {}", task.name));
+  };
+  if (!options.label_names.empty()) refuse("--label-names");
+  if (options.threshold.is_given()) refuse("--threshold");
+  if (options.nested) refuse("--nested");
+}
+
 void check_by(const EvalVerb& options, const TaskRow& task) {
-  const bool has_rows = task.kind != TaskKind::kQuestion && task.kind != TaskKind::kTokens && !predicts_pieces(task);
-  if (!options.by.empty() && !has_rows)
+  if (!options.by.empty() && (!has_rows_of_fields(task) || predicts_pieces(task)))
     throw Error(ErrorCode::kUsage, "--by", fmt::format("expected a task whose rows have columns, got {}", task.name));
 }
 
@@ -206,6 +228,7 @@ AnsweredRows answer_rows(const EvalVerb& options, const TaskRow& task, const Ope
       hooks_of(options, has_model ? ProgressUnits{} : ProgressUnits{.items = "rows", .tokens = ""}, progress);
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(options), open_model, hooks);
   if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(options), open_model, hooks);
+  if (task.kind == TaskKind::kExtraction) return answer_entities(task, entity_settings(options), open_model, hooks);
   if (predicts_pieces(task))
     return answer_language_model(task, language_model_settings(options, task), open_model, hooks);
   return answer_examples(task, example_settings(options), open_model, hooks);
@@ -259,13 +282,14 @@ int run(const EvalVerb& requested) {
                 fmt::format("expected the task mlm or causal, got {}", task.name));
   // Before a model is opened.
   options.arguments = requested.hold_out_every > 0 ? given_paths(requested) : labelled_files(requested);
-  if (!predicts_pieces(task)) check_predictions_name(options.write_predictions, task);
+  if (has_prediction_files(task)) check_predictions_name(options.write_predictions, task);
   check_aggregate(options, task);
   check_guard_options(options, task);
+  check_entity_options(options, task);
   check_asked(task, asked_metrics(options), options.predictions.empty());
   check_by(options, task);
   if (!options.output_dir.empty()) check_results(options.output_dir);
-  if (predicts_pieces(task)) refuse_predictions(options, task);
+  if (!has_prediction_files(task)) refuse_predictions(options, task);
   if (options.predictions.empty()) {
     options.model.name = program::name_or_builtin(options.model.name, options.verb, task.name);
     program::follow_folder_limits(options.encoding, options.model.name);

@@ -9,31 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "deberta/error.h"
+#include "metrics/entity_counts.h"
 
 namespace deberta {
 namespace {
-
-struct Counts {
-  uint64_t gold = 0;
-  uint64_t predicted = 0;
-  uint64_t both = 0;
-  void add(const Counts& other) {
-    gold += other.gold;
-    predicted += other.predicted;
-    both += other.both;
-  }
-};
-
-double part(uint64_t count, uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(count) / static_cast<double>(whole);
-}
-double value_of(const std::string& name, const Counts& counts) {
-  if (name == "precision") return part(counts.both, counts.predicted);
-  if (name == "recall") return part(counts.both, counts.gold);
-  if (name == "f1") return part(2 * counts.both, counts.gold + counts.predicted);
-  throw Error(ErrorCode::kInternal, "metrics", fmt::format("unknown metric {}", name));
-}
 
 class TagEvaluation final : public Evaluation {
  public:
@@ -48,8 +27,8 @@ class TagEvaluation final : public Evaluation {
   size_t units() const override { return sentences_.size(); }
 
   std::vector<Metric> metrics(std::span<const uint32_t> units) const override {
-    std::vector<Counts> by_type(types_.size());
-    Counts all;
+    std::vector<EntityCounts> by_type(types_.size());
+    EntityCounts all;
     uint64_t words = 0, right = 0;
     for (const uint32_t unit : units) {
       const Sentence& sentence = sentences_[unit];
@@ -57,7 +36,7 @@ class TagEvaluation final : public Evaluation {
       words += sentence.words;
       right += sentence.right;
     }
-    for (const Counts& counts : by_type) all.add(counts);
+    for (const EntityCounts& counts : by_type) all.add(counts);
     std::vector<Metric> results;
     for (const std::string& name : metrics_) {
       if (words == 0)
@@ -65,28 +44,23 @@ class TagEvaluation final : public Evaluation {
       else if (name == "accuracy" && !has_tags_)
         results.push_back({name, std::nullopt, "entities, no tags of words"});
       else
-        results.push_back(name == "accuracy" ? Metric{name, part(right, words), note_of_tags()}
-                                             : Metric{name, value_of(name, all)});
+        results.push_back(name == "accuracy" ? Metric{name, share_of(right, words), note_of_tags()}
+                                             : Metric{name, all.value(name)});
     }
-    for (const auto& [type, number] : numbers_) {
-      for (const char* name : {"precision", "recall", "f1"})
-        results.push_back({fmt::format("{}/{}", name, type), value_of(name, by_type[number])});
-      results.push_back({"support/" + type, static_cast<double>(by_type[number].gold)});
-      results.back().is_sampled = false;
-    }
+    for (const auto& [type, number] : numbers_) add_metrics(type, by_type[number], results);
     return results;
   }
 
  private:
   struct Sentence {
-    std::vector<std::pair<uint32_t, Counts>> counts;  // by type, for those that occur in the sentence
+    std::vector<std::pair<uint32_t, EntityCounts>> counts;  // by type, for those that occur in the sentence
     uint64_t words = 0;
     uint64_t right = 0;
   };
 
   Sentence count(const TagOutcome& outcome, const TagSet& set) {
-    std::map<uint32_t, Counts> counts;
-    const auto of = [&](const TaggedEntity& entity) -> Counts& {
+    std::map<uint32_t, EntityCounts> counts;
+    const auto of = [&](const TaggedEntity& entity) -> EntityCounts& {
       return counts[numbers_.emplace(entity.type, static_cast<uint32_t>(numbers_.size())).first->second];
     };
     const std::vector<TaggedEntity> gold = tagged_entities(outcome.gold, set),

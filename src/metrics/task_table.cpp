@@ -286,6 +286,15 @@ constexpr std::array kTasks = {
             .tensors = "proj, classifier (original); classifier (plain)",
             .recipe = {"512", "15/.1/2e-5/16/0", "15/.1/1e-5/16/0", "15/.1/7e-6/16/0", "15/.1/4e-6/16/0",
                        "15/.1/2.5e-6/16/0", "10/10/9e-6/16/0"}},
+    TaskRow{.name = "extract",
+            .aliases = "gliner entity-extraction",
+            .what = "entities by labels of your own, with GLiNER models",
+            .kind = kExtraction,
+            .target = kEntities,
+            .metrics = "f1 precision recall",
+            .file = "valid.jsonl",
+            .input = "labels, words; in windows of 512",
+            .tensors = "rnn, prompt_rep_layer, span_rep_layer (markerV0, marker); rnn, scorer (token_level)"},
     TaskRow{.name = "nli",
             .aliases = "sick joci mpe snli anli xnli",
             .what = "does a premise entail a hypothesis",
@@ -428,12 +437,24 @@ bool predicts_pieces(const TaskRow& task) {
   return task.kind == TaskKind::kMasked || task.kind == TaskKind::kNextPiece;
 }
 
+bool has_prediction_files(const TaskRow& task) {
+  return !predicts_pieces(task) && task.kind != TaskKind::kExtraction;
+}
+
+bool has_rows_of_fields(const TaskRow& task) {
+  const bool has_own_form =
+      task.kind == TaskKind::kTokens || task.kind == TaskKind::kQuestion || task.kind == TaskKind::kExtraction;
+  return !has_own_form;
+}
+
 std::string_view verb_of(const TaskRow& task) {
   switch (task.kind) {
     case TaskKind::kQuestion:
       return "qa";
     case TaskKind::kTokens:
       return "ner";
+    case TaskKind::kExtraction:
+      return "extract";
     case TaskKind::kMasked:
       return "fill";
     case TaskKind::kEntity:
@@ -451,7 +472,7 @@ std::string_view verb_of(const TaskRow& task) {
 
 void check_field_names(const TaskRow& task, const std::vector<std::string>& text_fields,
                        const std::vector<std::string>& label_fields) {
-  const bool has_rows = task.kind != TaskKind::kTokens && task.kind != TaskKind::kQuestion;
+  const bool has_rows = has_rows_of_fields(task);
   const bool has_names = has_rows && has_named_fields(task);
   const auto refuse = [&](const char* argument) {
     throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected none for the task {}, whose files name {} fields",

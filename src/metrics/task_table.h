@@ -14,22 +14,23 @@ namespace deberta {
 
 // How an example becomes inputs and answers.
 enum class TaskKind {
-  kSentence,   // a class or a score for one text
-  kPair,       // the same for two texts
-  kSpans,      // for texts with marked words (WiC, WSC)
-  kAnswers,    // yes or no for each answer to a question (MultiRC)
-  kYesNo,      // the choice that a head for pairs scores highest (COPA, AlphaNLI)
-  kChoice,     // a head with one score per choice (RACE, SWAG)
-  kRanking,    // a head with one score per document of a query
-  kEntity,     // the mention that fills a gap (ReCoRD)
-  kQuestion,   // a span of a context (SQuAD)
-  kTokens,     // a label for each word (CoNLL)
-  kMasked,     // the pieces behind masks
-  kNextPiece,  // each piece from those before it
+  kSentence,    // a class or a score for one text
+  kPair,        // the same for two texts
+  kSpans,       // for texts with marked words (WiC, WSC)
+  kAnswers,     // yes or no for each answer to a question (MultiRC)
+  kYesNo,       // the choice that a head for pairs scores highest (COPA, AlphaNLI)
+  kChoice,      // a head with one score per choice (RACE, SWAG)
+  kRanking,     // a head with one score per document of a query
+  kEntity,      // the mention that fills a gap (ReCoRD)
+  kQuestion,    // a span of a context (SQuAD)
+  kTokens,      // a label for each word (CoNLL)
+  kExtraction,  // entities by labels that are read with the text (GLiNER)
+  kMasked,      // the pieces behind masks
+  kNextPiece,   // each piece from those before it
 };
 
 // What is predicted.
-enum class TaskTarget { kClass, kClasses, kScore, kText, kTags, kOrder };
+enum class TaskTarget { kClass, kClasses, kScore, kText, kTags, kEntities, kOrder };
 
 // Fields of the published files, "a|b": the first one present. Only the text forms and kRanking have them.
 struct TaskFields {
@@ -88,8 +89,14 @@ std::span<const TaskRow> task_table();
 const TaskRow& find_task(std::string_view name);
 const TaskRow* look_up_task(std::string_view name);  // nullptr when there is none
 
-// The task is one of language models: texts without labels, and no predictions in files.
+// The task is one of language models: texts without labels.
 bool predicts_pieces(const TaskRow& task);
+
+// A file can hold answers to the task's rows.
+bool has_prediction_files(const TaskRow& task);
+
+// The task's files have rows of named fields, whose metrics can be told apart by one of them.
+bool has_rows_of_fields(const TaskRow& task);
 
 // The verb that answers rows of the task.
 std::string_view verb_of(const TaskRow& task);

@@ -288,6 +288,9 @@ struct EvalVerb : AnyVerb {
   std::string aggregate = option("aggregate");
   bool merge_sentences = option("merge-sentences");
   std::vector<std::string> label_map = option("label-map");
+  std::vector<std::string> label_names = option("label-names");
+  Setting<double> threshold = option("threshold");
+  bool nested = option("nested");
   WindowSettings windows{options()};
   std::vector<std::string> false_positive_rate = option("false-positive-rate");
   std::vector<std::string> metrics = option("metrics");

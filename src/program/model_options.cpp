@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
+#include "base/ascii.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "checkpoint/folder_kind.h"
 #include "deberta/error.h"
@@ -129,6 +133,23 @@ WindowScores window_scores(const WindowSettings& windows, const EncodingRules& r
     throw Error(ErrorCode::kUsage, "--window-scores",
                 "expected --truncate window as well, since texts are not read in windows otherwise");
   return windows.scores;
+}
+
+LabelNames label_names(const std::vector<std::string>& items) {
+  LabelNames names;
+  const auto refuse = [](const std::string& expected, const std::string& item) {
+    throw Error(ErrorCode::kUsage, "--label-names", fmt::format("expected {}, got {}", expected, quote_json(item)));
+  };
+  for (const std::string& item : items) {
+    const size_t sign = std::min(item.find('='), item.size());
+    std::string label(strip(std::string_view(item).substr(0, sign)));
+    std::string name(strip(std::string_view(item).substr(std::min(sign + 1, item.size()))));
+    if (label.empty() || name.empty()) refuse("a label of the files, = and the name that the model reads", item);
+    if (std::ranges::find(names, label, &LabelNames::value_type::first) != names.end())
+      refuse("one name for each label", item);
+    names.emplace_back(std::move(label), std::move(name));
+  }
+  return names;
 }
 
 namespace {

@@ -2,8 +2,10 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "deberta/pipeline.h"
+#include "eval/entity_files.h"
 #include "options/verb_options.h"
 
 namespace deberta::program {
@@ -37,6 +39,9 @@ size_t stride_of(const Setting<size_t>& stride, size_t max_tokens);
 
 // Throws kUsage for scores of windows where `rules` make none.
 WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules);
+
+// Of NAME=LABEL texts. Throws kUsage for other texts and for two labels of one name.
+LabelNames label_names(const std::vector<std::string>& items);
 
 // Applies what the model's folder says about the length of texts, if below the default, and the side that is cut, where
 // the user has not set them. A bad folder is left for the verb to refuse. Throws kTokenizerFile for a limit that leaves

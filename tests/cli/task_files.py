@@ -133,6 +133,12 @@ FILES = {
         )
     },
     "ner": {"valid.txt": "-DOCSTART- -X- O O\n\nAnn NNP I-NP B-PER\nsaw VBD I-VP O\n\nRome NNP I-NP B-LOC\n"},
+    "extract": {
+        "valid.jsonl": jsonl(
+            {"text": "Ada was in Rome .", "entities": [{"start": 0, "end": 3, "label": "person"}]},
+            {"tokenized_text": ["It", "rained", "in", "Rome"], "ner": [[3, 3, "city"]]},
+        )
+    },
     "nli": {"dev.csv": 'premise,hypothesis,label\r\n"It rained, a lot .",It was wet .,entailment\r\n'},
     "classification": {"dev.csv": 'text,label\r\n"good, very",positive\r\nbad,negative\r\n'},
     "regression": {

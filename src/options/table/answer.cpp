@@ -21,8 +21,11 @@ constexpr OptionRow kAnswerRows[] = {
     of(parameter("zero-shot", "multi_label"), "multi-label", 0),
     of(parameter("extract", "multi_label"), "multi-label", 0),
     of(parameter("extract", "nested"), "nested", 0),
+    OptionRow{"nested", 0, kFlag, "", "", "eval", "extract: also find entities within others"},
     of(parameter("extract", "join"), "join", 0),
     of(parameter("extract", "threshold"), "threshold", 0),
+    OptionRow{"threshold", 0, kNumber, "0.5", "0..1", "eval",
+              "extract: probability that a span must exceed to be an entity"},
     OptionRow{"redact", 0, kFlag, "", "", "extract",
               "print the texts with a placeholder in place of each entity, such as [PERSON_1], the same for the same "
               "entity in all rows"},

@@ -157,8 +157,8 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{
         "task", 't', kText, "", "NAME", "eval",
         "the task, which sets file format and metrics: cola sst-2 mrpc qqp sts-b mnli mnli-mm qnli rte wnli boolq cb "
-        "copa alphanli wic wsc multirc record squad squad2 race swag ner nli classification regression multi-label "
-        "ranking mlm causal"},
+        "copa alphanli wic wsc multirc record squad squad2 race swag ner extract nli classification regression "
+        "multi-label ranking mlm causal"},
     OptionRow{
         "predictions", 'p', kText, "", "FILE", "eval",
         "score these answers instead of running a model: tsv with the columns index and prediction, jsonl with idx "
@@ -173,6 +173,10 @@ constexpr OptionRow kInputRows[] = {
               "column or key of the label, if it differs from the task's; several, separated by commas: each has a "
               "score (regression) or the share of the class of that name (classification)"},
     OptionRow{"labels-file", 0, kText, "", "FILE", "eval", "alphanli: the labels, 1 or 2, one per line"},
+    OptionRow{
+        "label-names", 0, kList, "", "NAMES", "eval finetune",
+        "extract: what the model reads in place of labels of the files: PER=person,LOC=location; other labels are "
+        "read as they stand"},
     OptionRow{
         "max-tokens", 0, kInteger, "auto", "auto|3..1048576", "eval",
         "maximum input length in tokens, special tokens included (SQuAD: of a window); auto: the length in the model's "

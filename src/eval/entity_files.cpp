@@ -1,0 +1,153 @@
+// Rows of all files first, then entities from tags, then other names for labels.
+#include "eval/entity_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "config/tags.h"
+#include "data/conll.h"
+#include "data/records.h"
+#include "metrics/tag_evaluation.h"
+
+namespace deberta {
+namespace {
+
+// A file whose name says nothing of rows has columns.
+RowForm form_of(const EntityFiles& files, const std::string& path) {
+  const RowForm form = files.format ? *files.format : form_of_ending(path).value_or(RowForm::kConll);
+  if (form == RowForm::kJson || form == RowForm::kJsonl || form == RowForm::kConll) return form;
+  if (!files.format && form != RowForm::kCsv) return RowForm::kConll;
+  throw Error(ErrorCode::kUsage,
+              {{.where = path,
+                .message = fmt::format("expected rows in jsonl, or columns of words and tags, got {}", to_string(form)),
+                .argument = "input_format"}});
+}
+
+EntityRow row_of(const ConllSentence& sentence) {
+  EntityRow row{.where = sentence.where, .error = sentence.error};
+  for (size_t token = 0; token < sentence.tokens(); ++token) {
+    row.words.push_back(sentence.word(token));
+    row.tags.push_back(sentence.label(token));
+  }
+  row.text = join_words(row.words);
+  return row;
+}
+
+EntityRow row_of(const JsonRow& json) {
+  if (json.error) return {.where = json.where, .error = json.error};
+  try {
+    return read_entity_row(json.value, json.where);
+  } catch (const Error& error) {
+    return {.where = json.where, .error = error};
+  }
+}
+
+class Reading {
+ public:
+  Reading(const EntityFiles& files, const std::function<bool()>& is_stopped,
+          const std::function<void(size_t rows)>& on_row)
+      : files_(files), is_stopped_(is_stopped), on_row_(on_row), picker_(files.part) {}
+
+  void read(const std::string& path) {
+    LineReader lines{ByteSource(path, is_stopped_)};
+    const RowForm form = form_of(files_, path);
+    if (form == RowForm::kConll) {
+      ConllReader reader(std::move(lines));
+      for (ConllSentence sentence; !is_done() && reader.next(sentence);) add(row_of(sentence));
+      result_.repaired += reader.lines().repaired() > 0;
+      return;
+    }
+    RecordReader reader(std::move(lines), form, {});
+    for (JsonRow row; !is_done() && reader.next(row);) add(row_of(row));
+    result_.repaired += reader.lines().repaired() > 0;
+  }
+
+  EntityRows take() {
+    result_.left_out = picker_.left_out();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_done() const {
+    return picker_.is_done() || is_stopped_() ||
+           (files_.most_rows > 0 && result_.rows.size() + picker_.left_out() >= files_.most_rows);
+  }
+
+  void add(EntityRow row) {
+    if (!picker_.takes()) return;
+    result_.rows.push_back(std::move(row));
+    on_row_(result_.rows.size());
+  }
+
+  const EntityFiles& files_;
+  const std::function<bool()>& is_stopped_;
+  const std::function<void(size_t rows)>& on_row_;
+  PartPicker picker_;
+  EntityRows result_;
+};
+
+// By the tags of all rows together.
+void find_tagged(std::vector<EntityRow>& rows) {
+  std::set<std::string> tags;
+  for (const EntityRow& row : rows) tags.insert(row.tags.begin(), row.tags.end());
+  const TagSet set({tags.begin(), tags.end()});
+  for (EntityRow& row : rows) {
+    std::vector<size_t> begins;
+    for (size_t begin = 0, word = 0; word < row.words.size(); begin += row.words[word++].size() + 1)
+      begins.push_back(begin);
+    for (const TaggedEntity& entity : tagged_entities(row.tags, set))
+      row.entities.push_back({begins[entity.first], begins[entity.last] + row.words[entity.last].size(), entity.type});
+    order_entities(row.entities);
+  }
+}
+
+void rename(const LabelNames& names, std::string& label, std::set<std::string_view>& met) {
+  const auto name = std::ranges::find(names, label, &LabelNames::value_type::first);
+  if (name == names.end()) return;
+  met.insert(name->first);
+  label = name->second;
+}
+
+void rename_labels(const LabelNames& names, EntityRows& read) {
+  std::set<std::string_view> met;
+  const std::vector<std::string> before = read.labels();
+  for (EntityRow& row : read.rows) {
+    for (LabelledSpan& entity : row.entities) rename(names, entity.label, met);
+    if (row.labels) {
+      for (std::string& label : *row.labels) rename(names, label, met);
+    }
+    order_entities(row.entities);
+  }
+  for (const auto& [label, name] : names) {
+    if (met.contains(label)) continue;
+    throw Error(ErrorCode::kUsage,
+                {{.message = fmt::format("expected labels of the files ({}), got {}", fmt::join(before, ", "), label),
+                  .argument = "label_names"}});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> EntityRows::labels() const {
+  std::set<std::string> labels;
+  for (const EntityRow& row : rows) {
+    for (const LabelledSpan& entity : row.entities) labels.insert(entity.label);
+    if (row.labels) labels.insert(row.labels->begin(), row.labels->end());
+  }
+  return {labels.begin(), labels.end()};
+}
+
+EntityRows read_entity_files(const EntityFiles& files, const std::function<bool()>& is_stopped,
+                             const std::function<void(size_t rows)>& on_row) {
+  Reading reading(files, is_stopped, on_row);
+  for (const std::string& path : files.files) reading.read(path);
+  EntityRows read = reading.take();
+  find_tagged(read.rows);
+  if (!is_stopped()) rename_labels(files.label_names, read);
+  return read;
+}
+
+}  // namespace deberta
