@@ -11,20 +11,21 @@
 #include "checkpoint/tensor_rows.h"
 #include "checkpoint/tensor_table.h"
 #include "config/config_writer.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 #include "heads/head_facts.h"
 
 namespace deberta {
 namespace {
 
-constexpr std::string_view kPrefix = "deberta.";
+constexpr std::string_view kPrefix = "deberta.", kPrefixOfExtraction = "token_rep_layer.bert_layer.model.";
 constexpr std::string_view kPositionIds = "embeddings.position_ids";
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-// The name that the published files use.
-std::string written_name(const std::string& canonical, bool has_hf_head_names) {
+// The name that the published files use; `encoder`: what stands before the names of the encoder's tensors.
+std::string written_name(const std::string& canonical, std::string_view encoder, bool has_hf_head_names) {
   if (canonical.starts_with("embeddings.") || canonical.starts_with("encoder."))
-    return fmt::format("{}{}", kPrefix, canonical);
+    return fmt::format("{}{}", encoder, canonical);
   const TensorRow* row = find_tensor_row(canonical);
   return has_hf_head_names && row != nullptr && !row->alias.empty() ? std::string(row->alias) : canonical;
 }
@@ -69,7 +70,8 @@ void plan_tensor(Plan& plan, const TensorView& tensor) {
 }
 
 void name_and_cast(Plan& plan, PlannedTensor& tensor) {
-  tensor.name = written_name(tensor.canonical, plan.has_hf_head_names);
+  tensor.name =
+      written_name(tensor.canonical, plan.config.extraction ? kPrefixOfExtraction : kPrefix, plan.has_hf_head_names);
   const bool is_in_file = plan.checkpoint.find(tensor.canonical) != nullptr;
   const std::string stored(is_in_file ? plan.checkpoint.stored_name(tensor.canonical) : tensor.name);
   if (is_in_file && stored != tensor.name) plan.report(stored, "renamed", tensor.name);
@@ -109,7 +111,27 @@ void write_language_head(ConfigDocument& document, const Plan& plan) {
   document.set("tie_word_embeddings", plan.has_hf_head_names && !plan.has_own_output);
 }
 
+// gliner_config.json with the encoder's configuration in it. The library makes the encoder in the type that it names,
+// and its own layers in fp32, whatever the type of the weights is: both must be the same.
+void plan_extraction_config(Plan& plan) {
+  ConfigDocument document(plan.config);
+  document.set("model_type", to_string(plan.config.layout));
+  document.write_out(plan.config);
+  document.set("vocab_size", plan.config.vocab_size);
+  for (const char* key : {"dtype", "torch_dtype"}) {
+    if (document.has(key)) document.set(key, "float32");
+  }
+  for (const std::string& change : document.changes())
+    plan.report(std::string(kExtractionFile), "written", fmt::format("encoder_config: {}", change));
+  JsonObject members = extraction_document(*plan.config.extraction);
+  std::erase_if(members, [](const JsonMember& member) { return member.first == "encoder_config"; });
+  members.emplace_back("encoder_config", document.json());
+  plan.conversion.config = std::move(members);
+}
+
 void plan_config(Plan& plan) {
+  plan.conversion.config_file = config_file_of(plan.config);
+  if (plan.config.extraction) return plan_extraction_config(plan);
   ConfigDocument document(plan.config);
   ModelConfig config = plan.config;
   if (plan.changes_layout()) {

@@ -1,5 +1,6 @@
 // A model in another format: the tensors to write, each as runs of bytes of existing tensors, and its config.json.
-// Planned here, written by model_writer.h; nothing is read or copied before it is written.
+// Planned here, written by model_writer.h; nothing is read or copied before it is written. Of a GLiNER model the
+// configuration is gliner_config.json.
 #pragma once
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@ struct PlannedTensor {
 
 struct Conversion {
   Json config;
+  std::string config_file;             // its name
   std::vector<PlannedTensor> tensors;  // sorted by name
   std::vector<Change> changes;
   std::vector<std::string> source_files;                           // names of the weight files that all this comes from

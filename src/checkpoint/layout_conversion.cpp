@@ -156,6 +156,7 @@ std::vector<Problem> find_layout_obstacles(const Checkpoint& checkpoint, const M
   if (layout == Layout::kV2) {
     if (config.talking_head) reasons.push_back("it has no talking heads, but talking_head is true");
   } else {
+    if (config.extraction) reasons.push_back("a GLiNER model has an encoder of version 2");
     if (config.relative_attention && config.share_att_key)
       reasons.push_back("it has separate projections for relative positions, but share_att_key is true");
     if (config.has_rel_layer_norm)

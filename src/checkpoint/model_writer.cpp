@@ -11,6 +11,7 @@
 #include "base/descriptor.h"
 #include "checkpoint/calibration.h"
 #include "checkpoint/safetensors.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 
 namespace deberta {
@@ -23,8 +24,9 @@ constexpr std::array<std::string_view, 8> kCopied = {"spm.model", "spiece.model"
 constexpr std::array<std::string_view, 5> kTokenizerJson = {"tokenizer.json", "tokenizer_config.json", "vocab.json",
                                                             "special_tokens_map.json", "added_tokens.json"};
 // Written here, or by WriteOptions::add_more. Weight files that are not read are left out like any other.
-constexpr std::array<std::string_view, 5> kOwn = {"config.json", "model.safetensors.index.json",
-                                                  "pytorch_model.bin.index.json", kManifestName, kCalibrationName};
+constexpr std::array<std::string_view, 6> kOwn = {
+    "config.json", kExtractionFile, "model.safetensors.index.json", "pytorch_model.bin.index.json",
+    kManifestName, kCalibrationName};
 
 using Shard = std::vector<const PlannedTensor*>;
 
@@ -110,7 +112,7 @@ std::vector<std::string> copy_others(ManifestWriter& files, const ModelFilesOpti
 std::vector<Change> write_model_files(ManifestWriter& files, const Conversion& conversion, const std::string& source,
                                       const ModelFilesOptions& options) {
   const std::string& subfolder = options.subfolder;
-  files.add_text(subfolder + "config.json", conversion.config.dump(2, JsonForm::kPython) + "\n");
+  files.add_text(subfolder + conversion.config_file, conversion.config.dump(2, JsonForm::kPython) + "\n");
   std::vector<Change> left_out;
   for (const std::string& name : copy_others(files, options, source, conversion.source_files))
     left_out.push_back({name, "left out", "neither weights nor a tokenizer file"});

@@ -1,5 +1,5 @@
-// Writes a complete model directory into a folder that does not have its final name yet: config.json, the weights in
-// one file or in shards, the other files of the source byte for byte, and the manifest last.
+// Writes a complete model directory into a folder that does not have its final name yet: its configuration, the
+// weights in one file or in shards, the other files of the source byte for byte, and the manifest last.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -61,7 +61,7 @@ int run(const ConvertVerb& options) {
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got none");
   if (options.output_dir == "-")
     throw Error(ErrorCode::kUsage, "--output-dir", "expected a new folder for the model, got standard output");
-  ConversionJob job{.source = program::model_path(options.model.name),
+  ConversionJob job{.source = program::weights_path(options.model.name),
                     .target = options.output_dir,
                     .config = {},
                     .adapter = options.adapter,

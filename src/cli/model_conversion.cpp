@@ -10,11 +10,13 @@
 #include "checkpoint/average.h"
 #include "checkpoint/model_writer.h"
 #include "cli/calibration.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
 #include "heads/head_facts.h"
 #include "hub/model_folder.h"
+#include "pipeline/entity_model.h"
 #include "pipeline/requirements.h"
 #include "program/interrupt.h"
 #include "program/note.h"
@@ -71,7 +73,7 @@ Opened open_mean(const ConversionJob& job, Opened source, std::vector<Change>& c
 
 // The source, with the adapter merged if there is one, or averaged. `changes`: what that changed.
 Opened open_source(const ConversionJob& job, std::vector<Change>& changes) {
-  ModelConfig config = job.config ? *job.config : load_model_config(job.source + "/config.json");
+  ModelConfig config = job.config ? *job.config : load_folder_config(job.source);
   Checkpoint checkpoint = Checkpoint::open(job.source, job.open);
   if (!job.averaged.empty()) return open_mean(job, {std::move(config), std::move(checkpoint)}, changes);
   if (job.adapter.empty()) return {std::move(config), std::move(checkpoint)};
@@ -95,7 +97,7 @@ ForwardResult run_on_fixed_ids(const Checkpoint& checkpoint, const ModelConfig& 
   ForwardOptions wanted;
   wanted.layers = {0, static_cast<int32_t>(config.num_hidden_layers)};
   if (config.num_hidden_layers == 0) wanted.layers.pop_back();
-  wanted.wants_logits = facts_of(model.head()).has_logits();
+  wanted.wants_logits = facts_of(model.head()).has_plain_logits();
   ForwardResult result;
   model.forward(packed.batch, wanted, result);
   return result;
@@ -136,7 +138,7 @@ void verify_answers(const Opened& source, const Opened& written, const Conversio
 }
 
 void verify(const ConversionJob& job, const Opened& source, const Conversion& conversion, const StagedFolder& folder) {
-  const Opened written{load_model_config(folder.path() + "/config.json"), Checkpoint::open(folder.path(), job.open)};
+  const Opened written{load_folder_config(folder.path()), Checkpoint::open(folder.path(), job.open)};
   verify_tensors(conversion, written.checkpoint, job.target);
   program::check_interrupted();
   verify_answers(source, written, conversion, job.target);
@@ -189,6 +191,17 @@ WrittenModel write(const ConversionJob& job, const Opened& source, Conversion& c
   return written;
 }
 
+// What is made of plain DeBERTa models alone.
+void check_extraction(const ConversionJob& job) {
+  const auto refuse = [](const char* option) {
+    throw Error(ErrorCode::kUsage, option, "expected a DeBERTa model alone, got a GLiNER model, with heads of its own");
+  };
+  if (!is_extraction_folder(job.source)) return;
+  if (!job.averaged.empty()) refuse("--average");
+  if (!job.adapter.empty()) refuse("--adapter");
+  if (job.calibration) refuse("--dtype int8");
+}
+
 }  // namespace
 
 void check_target(const std::string& target, const std::string& source) {
@@ -200,6 +213,7 @@ void check_target(const std::string& target, const std::string& source) {
 
 std::vector<Change> convert_model(const ConversionJob& job) {
   check_model_directory(job.source);
+  check_extraction(job);
   check_target(job.target, job.source);
   for (const std::string& folder : remove_leftovers(job.target))
     program::note(fmt::format("{}: removed, left by a killed run", folder));

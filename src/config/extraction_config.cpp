@@ -182,6 +182,28 @@ ExtractionFile load_extraction_config(const std::string& folder) {
   return parse_extraction_config(load_python_json(path), path);
 }
 
+JsonObject extraction_document(const ExtractionConfig& config) {
+  JsonObject members;
+  if (const Json read = raw_document(config); read.is_object()) members = read.as_object();
+  const auto set = [&](std::string_view key, Json value) {
+    const auto at = std::ranges::find(members, key, &JsonMember::first);
+    if (at == members.end())
+      members.emplace_back(std::string(key), std::move(value));
+    else
+      at->second = std::move(value);
+  };
+  for (const NumberKey& key : kNumberKeys) set(key.name, config.*key.field);
+  for (const TextKey& key : kTextKeys) set(key.name, config.*key.field);
+  set("span_mode", to_string(config.span_mode));
+  set("subtoken_pooling", to_string(config.subtoken_pooling));
+  set("embed_ent_token", config.embed_ent_token);
+  return members;
+}
+
+std::string_view config_file_of(const ModelConfig& config) {
+  return config.extraction ? kExtractionFile : "config.json";
+}
+
 Json raw_document(const ExtractionConfig& config) {
   return config.raw.empty() ? Json() : parse_python_json(config.raw, kExtractionFile);
 }

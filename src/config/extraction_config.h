@@ -24,6 +24,12 @@ ExtractionFile parse_extraction_config(const Json& document, const std::string& 
 // The same from the file of a folder. Throws kJson and kFileNotFound, too.
 ExtractionFile load_extraction_config(const std::string& folder);
 
+// The file's members as they were read, with every key that inference reads written out.
+JsonObject extraction_document(const ExtractionConfig& config);
+
+// The name of the file that has the configuration of such a model.
+std::string_view config_file_of(const ModelConfig& config);
+
 // ExtractionConfig::raw as a document; null when the configuration was not read from one.
 Json raw_document(const ExtractionConfig& config);
 

@@ -82,14 +82,7 @@ Vocabulary add_marks(const ExtractionConfig& extraction, const Tokenizer& tokeni
 
 Vocabulary stated_marks(const ExtractionConfig& extraction, const Tokenizer& tokenizer, const std::string& folder) {
   const std::string where = fmt::format("{}/{}", folder, kExtractionFile);
-  const auto id_of = [&](const std::string& mark) {
-    const std::optional<int32_t> id = tokenizer.id_of(mark);
-    if (id) return *id;
-    throw Error(ErrorCode::kConfig, where,
-                fmt::format("class_token_index: expected -1, or {} in the tokenizer, got {}", quote_json(mark),
-                            extraction.class_token_index));
-  };
-  const EntityMarks marks{id_of(extraction.ent_token), id_of(extraction.sep_token)};
+  const EntityMarks marks = marks_in(tokenizer, extraction, folder);
   if (marks.label == extraction.class_token_index) return {marks, extraction.vocab_size};
   throw Error(ErrorCode::kConfig, where,
               fmt::format("class_token_index: expected {}, the id of {} in the tokenizer, got {}", marks.label,
@@ -116,10 +109,18 @@ void check_marks(const Vocabulary& vocabulary, const std::string& folder) {
 
 }  // namespace
 
-Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options) {
-  check_folder_kind(folder, FolderUse::kWeights);
-  check_folder_kind(folder, FolderUse::kTokenizer);
-  options.distance = DistanceRule::kHf;
+EntityMarks marks_in(const Tokenizer& tokenizer, const ExtractionConfig& extraction, const std::string& folder) {
+  const auto id_of = [&](const std::string& mark) {
+    const std::optional<int32_t> id = tokenizer.id_of(mark);
+    if (id) return *id;
+    throw Error(ErrorCode::kConfig, fmt::format("{}/{}", folder, kExtractionFile),
+                fmt::format("class_token_index: expected -1, or {} in the tokenizer, got {}", quote_json(mark),
+                            extraction.class_token_index));
+  };
+  return {id_of(extraction.ent_token), id_of(extraction.sep_token)};
+}
+
+EntityModelParts open_entity_parts(const std::string& folder) {
   const ExtractionFile file = load_extraction_config(folder);
   const EncoderDocument encoder = encoder_document(folder, file);
   ModelConfig config = parse_model_config(encoder.document, encoder.where, ConfigRules::kHf);
@@ -129,8 +130,20 @@ Pipeline open_entity_model(const std::string& folder, ModelOptions options, cons
   check_marks(vocabulary, folder);
   config.vocab_size = vocabulary.size;
   config.extraction = file.extraction;
-  Model model = Model::load(Checkpoint::open(folder, open_options), config, options);
-  return {std::move(config), std::move(tokenizer), std::move(model), {}, vocabulary.marks};
+  return {std::move(config), std::move(tokenizer), vocabulary.marks};
+}
+
+ModelConfig load_folder_config(const std::string& folder) {
+  return is_extraction_folder(folder) ? open_entity_parts(folder).config : load_model_config(folder + "/config.json");
+}
+
+Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options) {
+  check_folder_kind(folder, FolderUse::kWeights);
+  check_folder_kind(folder, FolderUse::kTokenizer);
+  options.distance = DistanceRule::kHf;
+  EntityModelParts parts = open_entity_parts(folder);
+  Model model = Model::load(Checkpoint::open(folder, open_options), parts.config, options);
+  return {std::move(parts.config), std::move(parts.tokenizer), std::move(model), {}, parts.marks};
 }
 
 }  // namespace deberta

@@ -7,6 +7,22 @@
 
 namespace deberta {
 
+// All of such a model but its weights.
+struct EntityModelParts {
+  ModelConfig config;  // the encoder's, with `extraction`
+  Tokenizer tokenizer;
+  EntityMarks marks;
+};
+EntityModelParts open_entity_parts(const std::string& folder);
+
+// The configuration of the folder's model, whichever file has it. Throws what open_entity_parts() and
+// load_model_config() throw.
+ModelConfig load_folder_config(const std::string& folder);
+
+// The ids of the marks that the configuration names. Throws kConfig, naming the folder's file, for a tokenizer without
+// them.
+EntityMarks marks_in(const Tokenizer& tokenizer, const ExtractionConfig& extraction, const std::string& folder);
+
 // The encoder is read by the rules of transformers, which trained it, and so are its texts: by the fast tokenizer.
 // Throws what open_pipeline() throws, kFileNotFound for a base model that is needed and not there.
 Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options);

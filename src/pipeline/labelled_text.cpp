@@ -14,14 +14,6 @@ namespace {
 
 constexpr size_t kLeastRoom = 2;  // a piece of a word, and [SEP]
 
-std::vector<int32_t> encode_plain(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options) {
-  if (!is_valid_utf8(text)) throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
-  EncodeOptions plain = options;
-  plain.add_special_tokens = plain.parse_special = false;
-  plain.truncate = Truncate::kNone;
-  return tokenizer.encode(text, plain).ids;
-}
-
 double threshold_of(const EntityLabel& label, const ExtractOptions& options) {
   if (label.threshold) return *label.threshold;
   const auto by_name = std::ranges::find(options.thresholds, label.name, &LabelThreshold::label);
@@ -41,13 +33,37 @@ void check_prompt(size_t tokens, const EncodeOptions& options) {
 
 }  // namespace
 
+std::vector<int32_t> encode_plain(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options) {
+  if (!is_valid_utf8(text)) throw Error(ErrorCode::kInput, "text", "expected valid UTF-8");
+  EncodeOptions plain = options;
+  plain.add_special_tokens = plain.parse_special = false;
+  plain.truncate = Truncate::kNone;
+  return tokenizer.encode(text, plain).ids;
+}
+
+LabelPrompt begin_prompt(const PromptMarks& marks) {
+  LabelPrompt prompt;
+  prompt.ids.push_back(marks.cls);
+  return prompt;
+}
+
+void add_label(const PromptMarks& marks, std::span<const int32_t> pieces, LabelPrompt& prompt) {
+  prompt.rows_C.push_back(static_cast<int32_t>(prompt.ids.size()) + (marks.embed_ent_token ? 0 : 1));
+  prompt.ids.push_back(marks.marks.label);
+  prompt.ids.insert(prompt.ids.end(), pieces.begin(), pieces.end());
+}
+
+void end_prompt(const PromptMarks& marks, LabelPrompt& prompt) {
+  prompt.ids.push_back(marks.marks.text);
+}
+
 // What is too long is counted to its end, and not kept.
 LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
                               const ExtractOptions& options) {
-  const int32_t to_label = pipeline.config.extraction->embed_ent_token ? 0 : 1;  // from its mark
-  LabelPrompt prompt;
+  const PromptMarks marks{pipeline.tokenizer.special().cls, pipeline.marks,
+                          pipeline.config.extraction->embed_ent_token};
+  LabelPrompt prompt = begin_prompt(marks);
   size_t tokens = 0;  // of the labels, with their marks
-  prompt.ids.push_back(pipeline.tokenizer.special().cls);
   std::vector<std::string_view> texts;
   for (const EntityLabel& label : labels) texts.push_back(label.text);
   std::ranges::sort(texts);
@@ -57,15 +73,14 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
         static_cast<size_t>(std::ranges::lower_bound(texts, std::string_view(label.text)) - texts.begin());
     if (is_there[place]) continue;
     is_there[place] = true;
-    prompt.rows_C.push_back(static_cast<int32_t>(prompt.ids.size()) + to_label);
     prompt.names.push_back(label.name);
     prompt.thresholds_C.push_back(threshold_of(label, options));
-    prompt.ids.push_back(pipeline.marks.label);
     const std::vector<int32_t> pieces = encode_plain(pipeline.tokenizer, label.text, options.rules.encode);
     tokens += 1 + pieces.size();
-    if (tokens <= options.rules.encode.max_tokens) prompt.ids.insert(prompt.ids.end(), pieces.begin(), pieces.end());
+    const bool is_kept = tokens <= options.rules.encode.max_tokens;
+    add_label(marks, is_kept ? std::span(pieces) : std::span<const int32_t>(), prompt);
   }
-  prompt.ids.push_back(pipeline.marks.text);
+  end_prompt(marks, prompt);
   check_prompt(tokens + 2, options.rules.encode);
   return prompt;
 }

@@ -23,6 +23,21 @@ struct LabelPrompt {
   std::vector<double> thresholds_C;
 };
 
+// What stands in a prompt besides the pieces of its labels.
+struct PromptMarks {
+  int32_t cls = 0;
+  EntityMarks marks;
+  bool embed_ent_token = true;  // ExtractionConfig
+};
+// A prompt grows label by label. Only `ids` and `rows_C` are filled.
+LabelPrompt begin_prompt(const PromptMarks& marks);
+void add_label(const PromptMarks& marks, std::span<const int32_t> pieces, LabelPrompt& prompt);
+void end_prompt(const PromptMarks& marks, LabelPrompt& prompt);
+
+// The pieces of a label or a word, in which nothing is a special token. Throws kInput for text that is not valid UTF-8,
+// kTextTooLong.
+std::vector<int32_t> encode_plain(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options);
+
 // Throws kTextTooLong where no room is left for a text.
 LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
                               const ExtractOptions& options);

@@ -33,6 +33,10 @@ std::string model_path(const std::string& name) {
   return checked_folder(model_root(name), FolderUse::kModel);
 }
 
+std::string weights_path(const std::string& name) {
+  return checked_folder(model_root(name), FolderUse::kWeights);
+}
+
 std::string tokenizer_path(const std::string& name) {
   return checked_folder(model_root(name), FolderUse::kTokenizer);
 }

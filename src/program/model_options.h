@@ -16,6 +16,8 @@ std::string model_root(const std::string& name);
 // The folder in it that has config.json, weights and tokenizer: with sentence-transformers perhaps a subfolder.
 // Throws kFolder for a folder of another kind.
 std::string model_path(const std::string& name);
+// The same folder when only the weights are needed, which may be those of a GLiNER model.
+std::string weights_path(const std::string& name);
 // The same folder when only the tokenizer is needed.
 std::string tokenizer_path(const std::string& name);
 
