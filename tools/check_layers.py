@@ -66,7 +66,7 @@ OF_SRC = {
     "train/ops": MODEL,
     "train/model": MODEL | {"engine"},
     "train/optim": MODEL,
-    "train/objectives": MODEL,
+    "train/objectives": MODEL | {"engine"},
     "train/state": MODEL,
     "train/data": READERS,
     "train/report": {"base", "chart", "config", "heads", "metrics"},

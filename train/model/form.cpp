@@ -108,6 +108,8 @@ std::vector<std::string> find_obstacles(const ModelForm& form) {
     obstacles.push_back(
         expected("frozen layers", "0 to " + std::to_string(form.config.num_hidden_layers), *form.frozen_layers));
   }
+  if (facts_of(form.head).takes_labelled_words() && form.config.layout == Layout::kV1)
+    obstacles.push_back("model_type: expected deberta-v2 for a head of entities, got deberta");
   if (form.frozen_layers && form.lora) obstacles.push_back("frozen layers: expected none with LoRA, which freezes all");
   if (form.config.talking_head) obstacles.push_back("talking_head: not computed by this version");
   return obstacles;

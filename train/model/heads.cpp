@@ -103,6 +103,17 @@ at::Tensor logits_of_replaced_tokens(const Pass& pass, const Model& model, const
   return take_rows(replaced_logits(pass, model.head, states.hidden_TD.back()), request.rows_N);
 }
 
+// ---- entities
+
+void visit_entity_head(OutputHead& head, const ModelForm& form, const Visit& each) {
+  visit(head.entities, form, each);
+}
+
+at::Tensor logits_of_entities(const Pass& pass, const Model& model, const HeadRequest& request) {
+  const EncoderStates states = encode(pass, model, sum_embeddings(pass, model.embeddings));
+  return entity_logits(pass, model.head.entities, states.hidden_TD.back(), request.entities);
+}
+
 }  // namespace
 
 TrainedHead trained_head(Head head) {
@@ -123,7 +134,7 @@ TrainedHead trained_head(Head head) {
       return {visit_replaced_token_head, logits_of_replaced_tokens};
     case Head::kEntitySpans:
     case Head::kEntityWords:
-      throw Error(ErrorCode::kUnsupported, "head", "a head of entities: not trained by this version");
+      return {visit_entity_head, logits_of_entities};
   }
   throw Error(ErrorCode::kInternal, "head", "expected one of the table");
 }

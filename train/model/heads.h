@@ -5,13 +5,15 @@
 //   span             qa_outputs(h)                                        start and end
 //   masked LM        z . word^T + bias,  z = LN( act( dense(h) ) )        the output table is the input table
 //   replaced token   classifier( act( dense( LN(h_CLS + h) ) ) )
+//   entities         entity_head.h
 // pooled is h_CLS, or what pooling.h makes of all tokens. The logits have C columns, the classes of the form; of a span
-// 2, of a masked LM V, of replaced tokens 1.
+// 2, of a masked LM V, of replaced tokens 1, of entities 1 or 3.
 // B sequences  N rows  T packed tokens  D hidden  E embedding size  V vocabulary  C classes
 #pragma once
 #include <span>
 
 #include "deberta/model.h"
+#include "train/model/entity_head.h"
 #include "train/model/pass.h"
 
 namespace deberta::train {
@@ -24,13 +26,15 @@ struct OutputHead {
   Norm norm;                   // norm of the language model and of the replaced tokens
   Linear classifier;           // qa_outputs of a span head
   at::Tensor bias_V;           // output bias of the language model
+  EntityHead entities;
 };
 void visit(OutputHead& head, const ModelForm& form, const Visit& each);
 
-// What logits are wanted for, by heads that take rows or groups (heads/head_facts.h).
+// What logits are wanted for, by heads that take rows, groups or labelled words (heads/head_facts.h).
 struct HeadRequest {
   std::span<const int32_t> rows_N = {};  // ascending
   std::span<const TokenGroup> groups = {};
+  std::span<const LabelledWords> entities = {};
 };
 
 // A head as the trainer computes it. The objectives call what stands below; where the model replaces the engine,

@@ -54,7 +54,9 @@ class TrainedComputation : public Computation {
                                  .mask_T = batch.mask_T},
                                 {});
     const std::vector<int32_t> rows_N = rows_to_give(batch, options);
-    const at::Tensor logits_NC = trained_head(model_.form.head).logits(pass, model_, {.rows_N = rows_N}).contiguous();
+    const at::Tensor logits_NC = trained_head(model_.form.head)
+                                     .logits(pass, model_, {.rows_N = rows_N, .entities = options.entities})
+                                     .contiguous();
     result.logits_rows = static_cast<size_t>(logits_NC.size(0));
     result.logits_columns = static_cast<size_t>(logits_NC.size(1));
     const float* values = logits_NC.const_data_ptr<float>();

@@ -26,6 +26,8 @@ Over over_of(TaskLoss loss) {
     case TaskLoss::kLabels:
     case TaskLoss::kMention:
       return Over::kLabels;
+    case TaskLoss::kExtraction:  // not compared with another model's answers (finetune/task_learner.cpp)
+      return Over::kLabels;
     case TaskLoss::kScore:
     case TaskLoss::kRanking:
       return Over::kScores;

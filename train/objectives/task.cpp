@@ -77,7 +77,8 @@ Loss mention_loss(const at::Tensor& logits_M1, const TaskBatch& batch) {
 
 TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, const TaskBatch& batch,
                        const at::Tensor& sum_TD) {
-  const bool reads_sequences = loss != TaskLoss::kTokens && loss != TaskLoss::kSpan && loss != TaskLoss::kMention;
+  const bool reads_sequences = loss != TaskLoss::kTokens && loss != TaskLoss::kSpan && loss != TaskLoss::kMention &&
+                               loss != TaskLoss::kExtraction;
   if (reads_sequences) {
     const at::Tensor pooled_BD = pooled_states(pass, model, sum_TD);
     return {sequence_logits(pass, model.head, pooled_BD), batch.questions};
@@ -85,6 +86,9 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
   const at::Tensor hidden_TD = encode(pass, model, sum_TD).hidden_TD.back();
   if (loss == TaskLoss::kTokens) return {logits_of_rows(pass, model, hidden_TD, batch.input.rows_P)};
   if (loss == TaskLoss::kMention) return {mention_logits(pass, model, batch, hidden_TD)};
+  if (loss == TaskLoss::kExtraction)
+    return {.logits_NC = entity_logits(pass, model.head.entities, hidden_TD, batch.words_B),
+            .targets_NC = entity_targets(*model.form.config.extraction, batch)};
   const RealRows real = real_rows(batch.input);
   return {logits_of_rows(pass, model, hidden_TD, real.rows_N), real.starts};
 }
@@ -111,6 +115,8 @@ Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptio
       return ranking_loss(logits_NC, {logits.groups, batch.values_BC, batch.teacher_B}, options.ranking);
     case TaskLoss::kMention:
       return mention_loss(logits_NC, batch);
+    case TaskLoss::kExtraction:
+      return extraction_loss(logits_NC, logits.targets_NC, batch.input.sequences(), options.focal);
   }
   return {};
 }

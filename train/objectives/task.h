@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "train/model/model.h"
+#include "train/objectives/extraction.h"
 #include "train/objectives/loss.h"
 #include "train/objectives/task_batch.h"
 
@@ -15,14 +16,16 @@ struct TaskOptions {
   double label_smoothing = 0;  // kClass, kTokens, kSpan, kChoice: share of each label that is spread evenly; below 1
   std::vector<float> class_weights_C = {};       // kClass, kTokens: of a label's class, above 0; empty: 1
   RankingLoss ranking = RankingLoss::kPairwise;  // kRanking
+  FocalOptions focal = {};                       // kExtraction
 };
 
 struct TaskLogits {
   // A row for each sequence (kClass, kScore, kLabels, kChoice, kRanking), row of the batch (kTokens), token that is not
-  // masked (kSpan, columns first and last), mention (kMention).
+  // masked (kSpan, columns first and last), mention (kMention), span or word with each label (kExtraction).
   at::Tensor logits_NC;
   // kSpan: the rows of each sequence, as `starts`; kChoice, kRanking: of each question.
   std::vector<int32_t> groups = {};
+  std::vector<float> targets_NC = {};  // kExtraction: 1 where an entity is right, else 0
 };
 
 // From the summed embeddings on. The batch fits.
@@ -30,7 +33,8 @@ TaskLogits task_logits(const Pass& pass, const Model& model, TaskLoss loss, cons
                        const at::Tensor& sum_TD);
 
 // The count of a loss: sequences, rows, sequences, questions that have a label; of kScore and kLabels every score and
-// label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts. Those without a label
+// label of each sequence, of kMention mentions with pieces, of kRanking what its loss counts, of kExtraction
+// every score; its mean is that over sequences (objectives/extraction.h). Those without a label
 // add no loss and no gradient.
 Loss task_loss(const TaskLogits& logits, const TaskBatch& batch, const TaskOptions& options);
 

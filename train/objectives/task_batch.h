@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "deberta/model.h"
 #include "train/objectives/batch.h"
 
 namespace deberta::train {
@@ -19,10 +20,18 @@ enum class TaskLoss {
   kChoice,   // which of a question's sequences: cross-entropy over them; a head on sequences with one class
   kRanking,  // how a query's documents are ordered: RankingLoss; a head on sequences with one class
   kMention,  // which mentions in each sequence are right: binary cross-entropy; the original token head with one class
+  kExtraction,  // which spans are entities of the labels before a text: binary cross-entropy; a head of entities
 };
 
 // The loss of kRanking (objectives/ranking.h).
 enum class RankingLoss { kPointwise, kPairwise, kListwise, kMarginMse };
+
+// An entity of a sequence, by its words, the last one included, and by which of the labels before them it has.
+struct EntityTarget {
+  int32_t sequence = 0;
+  int32_t first = 0, last = 0;
+  int32_t label = 0;
+};
 
 // Only what `loss` needs is set.
 struct TaskBatch {
@@ -44,6 +53,9 @@ struct TaskBatch {
   std::vector<int32_t> mention_rows;  // packed rows of the pieces of all mentions, mention by mention
   std::vector<int32_t> mention_sequences_M;  // the sequence of each, ascending
   std::vector<float> right_M;                // 0 or 1
+
+  std::vector<LabelledWords> words_B;  // kExtraction: packed rows of labels and words
+  std::vector<EntityTarget> entities;  // kExtraction: those that are right, each once; others are wrong
 };
 
 }  // namespace deberta::train

@@ -1,6 +1,7 @@
 // Tables of heads and sizes, and a check for each kind of label; the first fault is thrown with its location.
 #include "train/objectives/task_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -25,6 +26,10 @@ bool is_of_mentions(const HeadFacts& head) {
   return head.groups == HeadGroups::kAnyRows && head.has_classes();
 }
 
+bool is_of_entities(const HeadFacts& head) {
+  return head.takes_labelled_words();
+}
+
 struct LossRow {
   TaskLoss loss;
   bool (*fits)(const HeadFacts& head);
@@ -41,6 +46,7 @@ constexpr LossRow kLosses[] = {
     {TaskLoss::kChoice, is_of_sequences, 1, 1, "a head of sequences with 1 class"},
     {TaskLoss::kRanking, is_of_sequences, 1, 1, "a head of sequences with 1 class"},
     {TaskLoss::kMention, is_of_mentions, 1, 1, "the original head of tokens with 1 class"},
+    {TaskLoss::kExtraction, is_of_entities, 0, kAny, "a head of entities (GLiNER)"},
 };
 
 void check_head(const ModelForm& form, TaskLoss loss) {
@@ -230,12 +236,57 @@ void check_mentions(const TaskBatch& batch) {
   }
 }
 
+// Rows of the sequence, and words that begin where those before them end.
+void check_words(const TaskBatch& batch, size_t b) {
+  const LabelledWords& words = batch.words_B[b];
+  for (const std::vector<int32_t>* rows : {&words.labels, &words.pieces}) {
+    for (const int32_t row : *rows) {
+      if (!is_token_of(batch.input, b, row)) refuse("sequence", b, tokens_of(batch.input, b) + to_string(row));
+    }
+  }
+  const std::vector<int32_t>& starts = words.word_starts;
+  const bool is_right = !starts.empty() && starts.front() == 0 && std::ranges::is_sorted(starts) &&
+                        static_cast<size_t>(starts.back()) == words.pieces.size();
+  if (!is_right)
+    refuse("sequence", b, "starts of words: expected ascending numbers from 0 to " + to_string(words.pieces.size()));
+}
+
+void check_entities(const TaskBatch& batch) {
+  check_count("labelled words", batch.words_B.size(), batch.input.sequences(), "sequence");
+  for (size_t b = 0; b < batch.words_B.size(); ++b) check_words(batch, b);
+  for (size_t n = 0; n < batch.entities.size(); ++n) {
+    const EntityTarget& entity = batch.entities[n];
+    const auto sequences = static_cast<int32_t>(batch.words_B.size());
+    if (entity.sequence < 0 || entity.sequence >= sequences)
+      refuse("entity", n, "sequence: expected below " + to_string(sequences) + ", got " + to_string(entity.sequence));
+    const LabelledWords& words = batch.words_B[static_cast<size_t>(entity.sequence)];
+    if (entity.first < 0 || entity.last < entity.first || static_cast<size_t>(entity.last) >= words.words())
+      refuse("entity", n,
+             "words: expected a range of " + to_string(words.words()) + ", got " + to_string(entity.first) + " to " +
+                 to_string(entity.last));
+    if (entity.label < 0 || static_cast<size_t>(entity.label) >= words.labels.size())
+      refuse("entity", n,
+             "label: expected below " + to_string(words.labels.size()) + ", got " + to_string(entity.label));
+  }
+}
+
+void check_focal(const TaskOptions& options) {
+  const FocalOptions& focal = options.focal;
+  if (options.loss != TaskLoss::kExtraction && (focal.alpha || focal.gamma != 0))
+    throw Error(ErrorCode::kUsage, "focal loss", "expected a head of entities");
+  if (focal.alpha && !(*focal.alpha >= 0 && *focal.alpha <= 1))
+    throw Error(ErrorCode::kUsage, "focal loss", "alpha: expected 0 to 1, got " + to_string(*focal.alpha));
+  if (!(focal.gamma >= 0 && std::isfinite(focal.gamma)))
+    throw Error(ErrorCode::kUsage, "focal loss", "gamma: expected 0 or more, got " + to_string(focal.gamma));
+}
+
 }  // namespace
 
 void check_task(const ModelForm& form, const TaskOptions& options) {
   check_head(form, options.loss);
   check_weights(form, options);
   check_smoothing(options);
+  check_focal(options);
 }
 
 void check_batch(const ModelForm& form, const TaskBatch& batch, TaskLoss loss) {
@@ -258,6 +309,8 @@ void check_batch(const ModelForm& form, const TaskBatch& batch, TaskLoss loss) {
       return check_queries(batch);
     case TaskLoss::kMention:
       return check_mentions(batch);
+    case TaskLoss::kExtraction:
+      return check_entities(batch);
   }
 }
 

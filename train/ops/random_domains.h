@@ -30,6 +30,8 @@ enum class RandomDomain : uint32_t {
   kCut,                   // which samples are cut into short sequences, and how short
   kDocuments,             // which documents of a query a step learns from
   kInnerDropout,          // dropout within the feed-forward layer
+  kEntityDropout,         // dropout within a head of entities
+  kLabels,                // which labels stand before a text, and in which order
 };
 
 // The key of a domain. A seed for kernels/dropout.h, whose key is its seed.

@@ -58,7 +58,8 @@ class Step {
       case TaskLoss::kMention:
         add_mentions(batch);
         break;
-      case TaskLoss::kRanking:  // given batches have no queries
+      case TaskLoss::kRanking:  // given batches have no queries, and no labels before their texts
+      case TaskLoss::kExtraction:
         break;
     }
     return batch;
