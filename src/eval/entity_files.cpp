@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
-#include <string_view>
 
 #include "config/tags.h"
 #include "data/conll.h"
@@ -45,6 +45,13 @@ EntityRow row_of(const JsonRow& json) {
   }
 }
 
+std::set<std::string> labels_in(const EntityRow& row) {
+  std::set<std::string> labels;
+  for (const LabelledSpan& entity : row.entities) labels.insert(entity.label);
+  if (row.labels) labels.insert(row.labels->begin(), row.labels->end());
+  return labels;
+}
+
 class Reading {
  public:
   Reading(const EntityFiles& files, const std::function<bool()>& is_stopped,
@@ -70,16 +77,22 @@ class Reading {
     return std::move(result_);
   }
 
- private:
+  const EntityRow& others() const { return others_; }
+  // Some rows were not read.
   bool is_done() const {
     return picker_.is_done() || is_stopped_() ||
            (files_.most_rows > 0 && result_.rows.size() + picker_.left_out() >= files_.most_rows);
   }
 
+ private:
   void add(EntityRow row) {
-    if (!picker_.takes()) return;
-    result_.rows.push_back(std::move(row));
-    on_row_(result_.rows.size());
+    if (picker_.takes()) {
+      result_.rows.push_back(std::move(row));
+      return on_row_(result_.rows.size());
+    }
+    std::ranges::move(row.tags, std::back_inserter(others_.tags));
+    std::ranges::move(row.entities, std::back_inserter(others_.entities));
+    if (row.labels) others_.labels->insert(others_.labels->end(), row.labels->begin(), row.labels->end());
   }
 
   const EntityFiles& files_;
@@ -87,14 +100,19 @@ class Reading {
   const std::function<void(size_t rows)>& on_row_;
   PartPicker picker_;
   EntityRows result_;
+  EntityRow others_{.where = {}, .labels = std::vector<std::string>()};  // the labels and tags of rows left out
 };
 
-// By the tags of all rows together.
-void find_tagged(std::vector<EntityRow>& rows) {
-  std::set<std::string> tags;
+// By the tags of all rows together, also of those that are left out. Returns every label.
+std::set<std::string> find_tagged(std::vector<EntityRow>& rows, const EntityRow& others) {
+  std::set<std::string> tags(others.tags.begin(), others.tags.end()), labels = labels_in(others);
   for (const EntityRow& row : rows) tags.insert(row.tags.begin(), row.tags.end());
   const TagSet set({tags.begin(), tags.end()});
+  for (const std::string& tag : tags) {
+    if (set.of(tag).place != TagPlace::kOutside) labels.insert(set.of(tag).kind);
+  }
   for (EntityRow& row : rows) {
+    labels.merge(labels_in(row));
     std::vector<size_t> begins;
     for (size_t begin = 0, word = 0; word < row.words.size(); begin += row.words[word++].size() + 1)
       begins.push_back(begin);
@@ -102,29 +120,29 @@ void find_tagged(std::vector<EntityRow>& rows) {
       row.entities.push_back({begins[entity.first], begins[entity.last] + row.words[entity.last].size(), entity.type});
     order_entities(row.entities);
   }
+  return labels;
 }
 
-void rename(const LabelNames& names, std::string& label, std::set<std::string_view>& met) {
+void rename(const LabelNames& names, std::string& label) {
   const auto name = std::ranges::find(names, label, &LabelNames::value_type::first);
-  if (name == names.end()) return;
-  met.insert(name->first);
-  label = name->second;
+  if (name != names.end()) label = name->second;
 }
 
-void rename_labels(const LabelNames& names, EntityRows& read) {
-  std::set<std::string_view> met;
-  const std::vector<std::string> before = read.labels();
-  for (EntityRow& row : read.rows) {
-    for (LabelledSpan& entity : row.entities) rename(names, entity.label, met);
+void rename_labels(const LabelNames& names, std::vector<EntityRow>& rows) {
+  for (EntityRow& row : rows) {
+    for (LabelledSpan& entity : row.entities) rename(names, entity.label);
     if (row.labels) {
-      for (std::string& label : *row.labels) rename(names, label, met);
+      for (std::string& label : *row.labels) rename(names, label);
     }
     order_entities(row.entities);
   }
+}
+
+void check_names(const LabelNames& names, const std::set<std::string>& labels) {
   for (const auto& [label, name] : names) {
-    if (met.contains(label)) continue;
+    if (labels.contains(label)) continue;
     throw Error(ErrorCode::kUsage,
-                {{.message = fmt::format("expected labels of the files ({}), got {}", fmt::join(before, ", "), label),
+                {{.message = fmt::format("expected labels of the files ({}), got {}", fmt::join(labels, ", "), label),
                   .argument = "label_names"}});
   }
 }
@@ -133,10 +151,7 @@ void rename_labels(const LabelNames& names, EntityRows& read) {
 
 std::vector<std::string> EntityRows::labels() const {
   std::set<std::string> labels;
-  for (const EntityRow& row : rows) {
-    for (const LabelledSpan& entity : row.entities) labels.insert(entity.label);
-    if (row.labels) labels.insert(row.labels->begin(), row.labels->end());
-  }
+  for (const EntityRow& row : rows) labels.merge(labels_in(row));
   return {labels.begin(), labels.end()};
 }
 
@@ -145,8 +160,9 @@ EntityRows read_entity_files(const EntityFiles& files, const std::function<bool(
   Reading reading(files, is_stopped, on_row);
   for (const std::string& path : files.files) reading.read(path);
   EntityRows read = reading.take();
-  find_tagged(read.rows);
-  if (!is_stopped()) rename_labels(files.label_names, read);
+  const std::set<std::string> labels = find_tagged(read.rows, reading.others());
+  if (!reading.is_done()) check_names(files.label_names, labels);
+  rename_labels(files.label_names, read.rows);
   return read;
 }
 

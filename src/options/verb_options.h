@@ -544,6 +544,14 @@ struct FinetuneVerb : AnyVerb {
   TeacherSettings teacher{options()};
   Setting<RankingLossChoice> ranking_loss = option("ranking-loss");
   Setting<size_t> max_documents = option("max-documents");
+  std::vector<std::string> label_names = option("label-names");
+  Setting<std::string> span_mode = option("span-mode");
+  Setting<std::optional<int64_t>> max_width = option("max-width");    // none: auto
+  Setting<std::optional<int64_t>> rnn_layers = option("rnn-layers");  // none: auto
+  Setting<size_t> max_labels = option("max-labels");
+  Setting<size_t> negative_labels = option("negative-labels");
+  Setting<std::optional<double>> focal_alpha = option("focal-alpha");  // none: auto
+  Setting<double> focal_gamma = option("focal-gamma");
   Setting<std::optional<int64_t>> frozen_layers = option("frozen-layers");  // none: auto
   int64_t lora_rank = option("lora-rank");
   Setting<double> lora_alpha = option("lora-alpha");

@@ -16,12 +16,14 @@
 #include "eval/example_files.h"
 #include "eval/questions.h"
 #include "options/verb_options.h"
+#include "pipeline/entity_model.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
 #include "text/tokenizer_settings.h"
 #include "train/cli/adversarial_options.h"
+#include "train/cli/extraction_options.h"
 #include "train/cli/fallback_note.h"
 #include "train/cli/optimizer_options.h"
 #include "train/cli/part_options.h"
@@ -39,11 +41,13 @@
 namespace deberta::train {
 namespace {
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::string>& names, size_t most = SIZE_MAX) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  for (size_t n = 0; n < std::min(names.size(), most); ++n) text += (text.empty() ? "" : ", ") + names[n];
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
+
+constexpr size_t kShownLabels = 200;  // of a dry run
 
 constexpr size_t kMaxTokens = 256;    // length for a task without a published one
 constexpr size_t kSpecialTokens = 2;  // [CLS] and [SEP]
@@ -93,8 +97,8 @@ EncodingRules evaluation_rules(const TaskRow& task, const std::string& model_fol
   program::follow_folder_limits(eval.encoding, model_folder);
   EncodingRules rules = program::encoding_rules(eval.encoding);
   if (task.kind == TaskKind::kQuestion && !eval.encoding.max_tokens.value) rules.encode.max_tokens = kSquadWindowTokens;
-  if (task.kind == TaskKind::kTokens && eval.encoding.truncate->value == TruncateChoice::kAuto)
-    rules.long_text = LongText::kWindow;
+  const bool reads_windows = task.kind == TaskKind::kTokens || task.kind == TaskKind::kExtraction;
+  if (reads_windows && eval.encoding.truncate->value == TruncateChoice::kAuto) rules.long_text = LongText::kWindow;
   return rules;
 }
 
@@ -124,7 +128,7 @@ void set_lora(const FinetuneVerb& options, TaskStart& start) {
 // A run that goes on has the same rate, whatever a later version's default is.
 void set_default_rate(const FinetuneVerb& options, FinetuneSettings& settings) {
   if (options.optimizer.learning_rate.value) return;
-  const ModelConfig config = load_model_config(settings.start.model_folder + "/config.json");
+  const ModelConfig config = load_folder_config(settings.start.model_folder);
   const std::string rate(default_learning_rate(config, settings.start.lora.has_value()));
   settings.rates.learning_rate = *parse_number<double>(rate);
   settings.run.options["learning-rate"] = rate;
@@ -169,7 +173,8 @@ std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
   return std::nullopt;
 }
 
-// The task's files with labels of words are learned as they are answered, in windows; other texts where that is asked.
+// The task's files with labels or entities of words are learned as they are answered, in windows; other texts where that
+// is asked.
 void set_windows(const FinetuneVerb& options, TaskFiles& files) {
   const TaskLoss loss = loss_of(*files.task);
   const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // the task sets the length
@@ -186,7 +191,8 @@ void set_windows(const FinetuneVerb& options, TaskFiles& files) {
     refuse(loss == TaskLoss::kRanking ? "auto or right, as documents have no windows,"
                                       : "auto or right, as choices have no windows,");
   TaskReading& training = files.training;
-  const bool has_windows = has_own || is_window || (loss == TaskLoss::kTokens && chosen == TruncateChoice::kAuto);
+  const bool has_words = loss == TaskLoss::kTokens || loss == TaskLoss::kExtraction;
+  const bool has_windows = has_own || is_window || (has_words && chosen == TruncateChoice::kAuto);
   if (options.stride.is_given() && (!has_windows || loss == TaskLoss::kMention))
     throw Error(ErrorCode::kUsage, "--stride",
                 loss == TaskLoss::kMention ? "expected none: windows of this task share half of their tokens"
@@ -253,7 +259,8 @@ FinetuneSettings settings_of(const Options& requested, const FinetuneVerb& optio
   TaskStart& start = settings.start;
   files.task = &task_of(options);
   check_field_names(*files.task, options.input_field, options.label_field);
-  start.model_folder = program::model_path(options.model);
+  const bool is_extraction = files.task->kind == TaskKind::kExtraction;
+  start.model_folder = is_extraction ? program::weights_path(options.model) : program::model_path(options.model);
   start.model_name = options.model;
   start.added_tokens = added_tokens(options.add_tokens);
   settings.run = run_settings(options.run, options.optimizer);
@@ -271,6 +278,7 @@ FinetuneSettings settings_of(const Options& requested, const FinetuneVerb& optio
   settings.objective.adversarial = adversarial_options(options.adversarial);
   set_weights(options, settings);
   set_lora(options, start);
+  set_extraction_options(options, settings);
   set_hyper_parameters(options, settings);
   set_windows(options, files);
   read_as_trained(files);
@@ -318,7 +326,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
   if (samples.has_weights) text += "of weight 0\t" + std::to_string(samples.weightless) + "\n";
   if (!samples.labels.empty())
-    text += (samples.loss == TaskLoss::kScore ? "scores\t" : "labels\t") + listed(samples.labels) + "\n";
+    text += (samples.loss == TaskLoss::kScore ? "scores\t" : "labels\t") + listed(samples.labels, kShownLabels) + "\n";
   if (samples.loss == TaskLoss::kSpan)
     text += "windows without an answer\t" + std::to_string(samples.unanswered) + "\n";
   if (samples.unordered > 0) text += "queries that teach no order\t" + std::to_string(samples.unordered) + "\n";

@@ -21,8 +21,7 @@ namespace {
 void check_group(const FinetuneVerb& options) {
   if (options.group_field.empty()) return;
   if (!holds_out(options)) refuse("--group-field", "expected --validation-split or --fold as well");
-  const TaskKind kind = find_task(options.task).kind;
-  if (kind == TaskKind::kTokens || kind == TaskKind::kQuestion)
+  if (!has_rows_of_fields(find_task(options.task)))
     refuse("--group-field", "expected a task whose rows have columns, got " + options.task);
 }
 

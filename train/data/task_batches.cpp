@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "deberta/error.h"
+#include "train/data/extraction_samples.h"
 #include "train/data/ranking_samples.h"
 #include "train/data/sample_order.h"
 #include "train/ops/random_domains.h"
@@ -48,6 +49,15 @@ void add_group(const TaskSample& sample, int32_t sequence, TaskBatch& batch) {
   batch.questions.push_back(sequence + static_cast<int32_t>(sample.sequences.size()));
 }
 
+void add_entities(const TaskSample& sample, int32_t sequence, int32_t start, TaskBatch& batch) {
+  LabelledWords& words = batch.words_B.emplace_back(sample.words);
+  for (std::vector<int32_t>* rows : {&words.labels, &words.pieces}) {
+    for (int32_t& row : *rows) row = row_of(start, row);
+  }
+  for (const TaskEntity& entity : sample.entities)
+    batch.entities.push_back({sequence, entity.first, entity.last, entity.label});
+}
+
 void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32_t start, TaskBatch& batch) {
   switch (loss) {
     case TaskLoss::kClass:
@@ -80,6 +90,9 @@ void add_labels(TaskLoss loss, const TaskSample& sample, int32_t sequence, int32
       break;
     case TaskLoss::kMention:
       add_mentions(sample, sequence, start, batch);
+      break;
+    case TaskLoss::kExtraction:
+      add_entities(sample, sequence, start, batch);
       break;
   }
 }
@@ -130,9 +143,14 @@ std::vector<TaskBatch> TaskBatches::make(int64_t step) const {
   const size_t part = settings_.samples_per_step / settings_.accumulation;
   const SampleOrder order(samples_.samples.size(), random_key(settings_.seed, RandomDomain::kOrder), epoch);
   const uint64_t key = random_key(settings_.seed, RandomDomain::kDocuments);
-  std::deque<TaskSample> drawn;  // queries with more documents than a step has
+  std::deque<TaskSample> drawn;  // queries with more documents than a step has, texts behind labels
+  const uint64_t label_key = random_key(settings_.seed, RandomDomain::kLabels);
   const auto sample_of = [&](size_t number) {
     const TaskSample& sample = samples_.samples[number];
+    if (samples_.loss == TaskLoss::kExtraction) {
+      const std::vector<int32_t> labels = draw_labels(samples_, number, label_key, epoch);
+      return &std::as_const(drawn.emplace_back(with_labels(samples_, number, labels)));
+    }
     const size_t most = samples_.ranking.max_documents;
     if (samples_.loss != TaskLoss::kRanking || most == 0 || sample.sequences.size() <= most) return &sample;
     const auto documents = draw_documents(sample.values, most, key, epoch, static_cast<uint32_t>(number));

@@ -7,6 +7,7 @@
 
 #include "deberta/error.h"
 #include "metrics/task_labels.h"
+#include "train/data/extraction_samples.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
@@ -48,6 +49,8 @@ TaskLoss loss_of(const TaskRow& task) {
       return TaskLoss::kSpan;
     case TaskKind::kTokens:
       return TaskLoss::kTokens;
+    case TaskKind::kExtraction:
+      return TaskLoss::kExtraction;
     case TaskKind::kMasked:
     case TaskKind::kNextPiece:
       throw Error(ErrorCode::kUsage, {{.message = "expected a task with labels, got " + std::string(task.name) +
@@ -102,6 +105,9 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
       break;
     case TaskLoss::kSpan:
       read_questions(source, samples);
+      break;
+    case TaskLoss::kExtraction:
+      read_entities(source, samples);
       break;
     default:
       read_examples(source, samples);

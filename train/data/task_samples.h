@@ -9,7 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "deberta/config.h"
+#include "deberta/pipeline.h"
 #include "deberta/tokenizer.h"
+#include "eval/entity_files.h"
 #include "eval/example_files.h"
 #include "metrics/task_table.h"
 #include "train/objectives/task_batch.h"
@@ -26,6 +29,12 @@ struct TaskMention {
   bool is_right = false;
 };
 
+// An entity of a text, by its words, the last one included, and the number of its label.
+struct TaskEntity {
+  int32_t first = 0, last = 0;
+  int32_t label = 0;
+};
+
 // What is trained on at once. TaskBatch has the same fields for several of them.
 struct TaskSample {
   std::string where = {};
@@ -37,6 +46,13 @@ struct TaskSample {
   std::vector<std::pair<int32_t, int32_t>> tags = {};  // kTokens: token and class
   int32_t first = 0, last = 0;                         // kSpan: tokens; both 0, [CLS], without an answer here
   std::vector<TaskMention> mentions = {};              // kMention
+  // kExtraction: where each word begins in the sequence, and its end. The sequence has the pieces of the words alone;
+  // labels are put before them in each step (extraction_samples.h), which then has `words`, and entities by the place
+  // of their label among them.
+  std::vector<int32_t> word_starts = {};
+  std::vector<TaskEntity> entities = {};
+  std::optional<std::vector<int32_t>> searched = {};  // labels that the text was searched for; none: not known
+  LabelledWords words = {};
 
   size_t tokens() const;
 };
@@ -47,14 +63,33 @@ struct RankingRules {
   size_t max_documents = 8;  // documents of a query in a step (ranking_samples.h); 0: all
 };
 
+// kExtraction.
+struct ExtractionRules {
+  ExtractionConfig config = {};
+  LabelNames label_names = {};  // what the model reads in place of labels of the files
+  size_t most_labels = 25;      // that stand before a text
+  size_t most_drawn = 25;       // of these, at most so many that the text has no entity of
+};
+
+// kExtraction: what labels before texts are made of.
+struct LabelPool {
+  std::vector<std::vector<int32_t>> pieces = {};  // of each label
+  std::vector<int32_t> by_sample = {};            // the labels of each sample's entities, of all samples
+  SpecialIds special = {};
+  EntityMarks marks = {};
+  bool embed_ent_token = true;
+  size_t most_labels = 0, most_drawn = 0;  // ExtractionRules
+};
+
 struct TaskSamples {
   TaskLoss loss = TaskLoss::kClass;
   RankingRules ranking = {};
   bool has_weights = false;  // rows have weights; else all are 1
-  // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens. kScore:
-  // of the scores, where there are several, in the order of their fields.
+  // Names of the classes, by number: in the task's order; where it has none, sorted. kClass, kLabels, kTokens,
+  // kExtraction. kScore: of the scores, where there are several, in the order of their fields.
   std::vector<std::string> labels = {};
   std::vector<TaskSample> samples = {};
+  LabelPool pool = {};
   size_t examples = 0;    // read
   size_t unlabelled = 0;  // examples left out because the file has no label
   size_t bad = 0;         // rows that cannot be read and are left out
@@ -66,6 +101,8 @@ struct TaskSamples {
   size_t in_windows = 0;  // texts longer than max_tokens, of which each window is a sample
   size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
   size_t unordered = 0;   // kRanking: queries that are left out, as their loss learns no order from them
+  size_t too_wide = 0;    // kExtraction: entities of more words than a span has
+  size_t unaligned = 0;   // kExtraction: entities that begin or end within a word
   // Counted for examples (not for sentences and questions):
   size_t repaired = 0;                    // texts with bytes that are not UTF-8
   size_t empty = 0;                       // texts with nothing to read
@@ -81,6 +118,7 @@ struct TaskReading {
   size_t max_examples = 0;        // reads only the first examples of the files; 0: all
   bool merges_sentences = false;  // kTokens: as many sentences of a document as fit are one text
   RankingRules ranking = {};
+  ExtractionRules extraction = {};
 };
 
 // What a task's head learns, and its loss.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "metrics/asked_metrics.h"
+#include "train/data/extraction_samples.h"
 #include "train/data/task_batches.h"
 #include "train/objectives/task.h"
 
@@ -36,6 +37,14 @@ void number_tags(const std::vector<std::string>& labels, TaskSamples& samples) {
   std::erase_if(samples.samples, [](const TaskSample& sample) { return sample.tags.empty(); });
 }
 
+// The same labels in every evaluation.
+void put_labels(TaskSamples& samples) {
+  std::vector<TaskSample> learned;
+  for (size_t n = 0; n < samples.samples.size(); ++n)
+    learned.push_back(with_labels(samples, n, draw_labels(samples, n, 0, 0)));
+  samples.samples = std::move(learned);
+}
+
 }  // namespace
 
 std::vector<std::string> metrics_of_evaluation(const TaskRow& task) {
@@ -54,6 +63,8 @@ bool EvaluationLoss::read(const RunHooks& hooks) {
   if (!samples_) return false;
   if (samples_->loss == TaskLoss::kTokens)
     number_tags(labels_, *samples_);
+  else if (samples_->loss == TaskLoss::kExtraction)
+    put_labels(*samples_);
   else if (!labels_.empty())
     reorder_labels(*settings_.task, labels_, *samples_);
   return true;
@@ -65,8 +76,7 @@ std::optional<double> EvaluationLoss::compute(const Model& model, const Workplac
   const at::NoGradGuard no_gradients;
   Compute compute = workplace.compute;
   compute.store = nullptr;  // weights change between evaluations
-  double sum = 0;
-  int64_t count = 0;
+  double sum = 0, count = 0;
   std::vector<const TaskSample*> pack;
   size_t tokens = 0;
   for (const TaskSample& sample : samples_->samples) {
@@ -76,11 +86,11 @@ std::optional<double> EvaluationLoss::compute(const Model& model, const Workplac
     if (hooks.stop() == StopRequest::kStop) return std::nullopt;
     const Loss loss = task_loss(model, compute, pack_samples(samples_->loss, pack, 0), {.loss = samples_->loss}, {});
     sum += loss.sum.item<double>();
-    count += loss.count;
+    count += loss.divisor();
     pack.clear();
     tokens = 0;
   }
-  return count == 0 ? NAN : sum / static_cast<double>(count);
+  return count == 0 ? NAN : sum / count;
 }
 
 }  // namespace deberta::train

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deberta/pipeline.h"
@@ -12,6 +13,7 @@
 #include "train/data/task_samples.h"
 #include "train/model/form.h"
 #include "train/objectives/distillation.h"
+#include "train/objectives/extraction.h"
 #include "train/objectives/perturbation.h"
 #include "train/run/run.h"
 #include "train/step/parameter_group.h"
@@ -30,18 +32,32 @@ struct TaskFiles {
   EncodingRules evaluation_rules = {};
 };
 
+// The head of entities that a run trains: extraction_start().
+struct ExtractionStart {
+  ExtractionConfig config = {};
+  bool is_new = true;                       // the model to begin with has none
+  std::vector<std::string> new_marks = {};  // tokens that the tokenizer gets
+};
+
 // The model that a run begins with, and which parts of it are trained: first_task_model().
 struct TaskStart {
   std::string model_folder = {};  // weights to begin with, and the tokenizer
   std::string model_name = {};    // as it was named
   std::vector<std::string> added_tokens = {};
-  std::optional<double> classifier_dropout = std::nullopt;  // none: as config.json sets it
-  std::optional<ClassifierPooling> pooling = std::nullopt;  // as above
-  std::optional<int64_t> frozen_layers = std::nullopt;      // ModelForm
-  std::optional<LoraForm> lora = std::nullopt;              // ModelForm
-  int64_t reinit_layers = 0;                                // so many of the last ones begin with random weights
+  std::optional<double> classifier_dropout = std::nullopt;   // none: as config.json sets it
+  std::optional<ClassifierPooling> pooling = std::nullopt;   // as above
+  std::optional<int64_t> frozen_layers = std::nullopt;       // ModelForm
+  std::optional<LoraForm> lora = std::nullopt;               // ModelForm
+  int64_t reinit_layers = 0;                                 // so many of the last ones begin with random weights
+  std::optional<ExtractionStart> extraction = std::nullopt;  // of kExtraction
 
-  RunTokenizer tokenizer() const { return {model_folder, added_tokens}; }
+  // Of a GLiNER model the one that the library has.
+  RunTokenizer tokenizer() const {
+    if (!extraction) return {model_folder, added_tokens};
+    std::vector<std::string> added = added_tokens;
+    added.insert(added.end(), extraction->new_marks.begin(), extraction->new_marks.end());
+    return {model_folder, std::move(added), TokenizerKind::kFast};
+  }
 };
 
 // What a step makes smaller: the learner and load_teacher().
@@ -52,6 +68,7 @@ struct TaskObjective {
   double label_smoothing = 0;
   std::vector<float> class_weights = {};  // in the task's order of classes; empty: 1
   bool balances_classes = false;          // weights so that all classes count the same
+  FocalOptions focal = {};                // kExtraction
 };
 
 struct TaskRates {

@@ -2,6 +2,7 @@
 #include "train/finetune/task_evaluation.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "data/examples.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
+#include "eval/entities.h"
 #include "eval/eval_hooks.h"
 #include "eval/examples.h"
 #include "eval/questions.h"
@@ -28,6 +30,15 @@ QuestionSettings question_settings(const TaskFiles& settings) {
   return questions;
 }
 
+EntitySettings entity_settings(const TaskFiles& settings) {
+  EntitySettings entities{.input = {.files = settings.evaluation.files,
+                                    .format = settings.evaluation.format,
+                                    .part = settings.evaluation.part,
+                                    .label_names = settings.training.extraction.label_names}};
+  entities.options.rules = settings.evaluation_rules;
+  return entities;
+}
+
 // Whether the model's scores give a loss: not if its configuration sets another activation.
 bool has_probabilities(const TaskRow& task, const Pipeline& pipeline) {
   if (task.target == TaskTarget::kScore) return true;
@@ -40,10 +51,30 @@ AnsweredRows answer(const TaskFiles& settings, const Pipeline& pipeline, const E
   const TaskRow& task = *settings.task;
   if (task.kind == TaskKind::kQuestion) return answer_questions(task, question_settings(settings), open_model, hooks);
   if (task.kind == TaskKind::kTokens) return answer_tags(task, tag_settings(settings), open_model, hooks);
+  if (task.kind == TaskKind::kExtraction) return answer_entities(task, entity_settings(settings), open_model, hooks);
   ExampleSettings examples{.input = settings.evaluation, .rules = settings.evaluation_rules};
   if (!asked_metrics_of(task).empty() && has_probabilities(task, pipeline))
     examples.asked.names = metrics_with_loss(task);
   return answer_examples(task, examples, open_model, hooks);
+}
+
+void note_trained(size_t trained, size_t all, const RunHooks& hooks) {
+  if (trained > 0)
+    hooks.on_note("examples of the validation file whose texts are trained on as well: " + std::to_string(trained) +
+                  " of " + std::to_string(all));
+}
+
+void check_entities(const TaskFiles& settings, const TaskSamples& samples, const EvalHooks& eval_hooks,
+                    const RunHooks& hooks) {
+  const EntityRows rows = check_entity_files(entity_settings(settings).input, eval_hooks);
+  size_t trained = 0;
+  for (const EntityRow& row : rows.rows) {
+    if (row.error)
+      report_bad_row(eval_hooks, *row.error);
+    else
+      trained += samples.texts.contains(std::hash<std::string>()(row.text));
+  }
+  if (!settings.evaluation.part) note_trained(trained, rows.rows.size(), hooks);
 }
 
 void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, const TaskSamples& samples,
@@ -63,9 +94,7 @@ void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, 
     problems.back().remedies = {{"leave such rows out, or train on some of them"}};
     throw Error(ErrorCode::kTask, std::move(problems));
   }
-  if (trained == 0 || settings.evaluation.part) return;  // a part's are reported with the samples
-  hooks.on_note("examples of the validation file whose texts are trained on as well: " + std::to_string(trained) +
-                " of " + std::to_string(all));
+  if (!settings.evaluation.part) note_trained(trained, all, hooks);  // a part's are reported with the samples
 }
 
 }  // namespace
@@ -107,6 +136,8 @@ bool check_evaluation(const TaskFiles& settings, const RunTokenizer& tokenizer, 
       check_question_files(task, question_settings(settings), eval_hooks);
     else if (task.kind == TaskKind::kTokens)
       check_tagged_files(tag_settings(settings), samples.labels, eval_hooks);
+    else if (task.kind == TaskKind::kExtraction)
+      check_entities(settings, samples, eval_hooks, hooks);
     else
       check_example_files(settings, tokenizer.load(), samples, eval_hooks, hooks);
   } catch (const EvalStopped&) {

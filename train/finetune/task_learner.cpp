@@ -36,6 +36,7 @@ void add(Sha256& hash, const std::vector<Value>& values) {
 std::string hash_of(const TaskSamples& samples) {
   Sha256 hash;
   for (const std::string& name : samples.labels) hash.update(to_bytes(name + "\n"));
+  for (const std::vector<int32_t>& pieces : samples.pool.pieces) add(hash, pieces);
   for (const TaskSample& sample : samples.samples) {
     std::vector<int32_t> numbers = {sample.label, sample.first, sample.last};
     for (const auto& [token, label] : sample.tags) numbers.insert(numbers.end(), {token, label});
@@ -43,7 +44,11 @@ std::string hash_of(const TaskSamples& samples) {
       numbers.push_back(mention.is_right);
       add(hash, mention.tokens);
     }
+    for (const TaskEntity& entity : sample.entities)
+      numbers.insert(numbers.end(), {entity.first, entity.last, entity.label});
     add(hash, numbers);
+    if (!sample.word_starts.empty()) add(hash, sample.word_starts);
+    if (sample.searched) add(hash, *sample.searched);
     add(hash, sample.values);
     if (!sample.teacher_scores.empty()) add(hash, sample.teacher_scores);
     if (samples.has_weights) add(hash, std::vector<float>{sample.weight});
@@ -79,8 +84,10 @@ std::vector<float> balanced_weights(const TaskSamples& samples) {
 }
 
 TaskOptions options_of(const TaskObjective& objective, const TaskSamples& samples) {
-  TaskOptions options{
-      .loss = samples.loss, .label_smoothing = objective.label_smoothing, .ranking = samples.ranking.loss};
+  TaskOptions options{.loss = samples.loss,
+                      .label_smoothing = objective.label_smoothing,
+                      .ranking = samples.ranking.loss,
+                      .focal = objective.focal};
   options.class_weights_C = objective.balances_classes ? balanced_weights(samples) : objective.class_weights;
   const size_t weight_count = options.class_weights_C.size(), classes = samples.labels.size();
   if (weight_count > 0 && weight_count != classes) {
@@ -108,17 +115,20 @@ void check_rates(const TaskRates& rates) {
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
-// Scores of documents are compared with each other: the distance between the scores of two models means little.
-void check_ranking(const TaskRow& task, const TaskObjective& objective) {
-  if (loss_of(task) != TaskLoss::kRanking) return;
-  const auto refuse = [](const char* argument, std::vector<Remedy> remedies) {
-    throw Error(
-        ErrorCode::kUsage,
-        {{.message = "expected a task other than ranking", .argument = argument, .remedies = std::move(remedies)}});
+// Scores of documents are compared with each other: the distance between the scores of two models means little. Those of
+// entities are nearly all of spans that are none.
+void check_comparable(const TaskRow& task, const TaskObjective& objective) {
+  const TaskLoss loss = loss_of(task);
+  if (loss != TaskLoss::kRanking && loss != TaskLoss::kExtraction) return;
+  const auto refuse = [&](const char* argument, std::vector<Remedy> remedies) {
+    throw Error(ErrorCode::kUsage, {{.message = "expected a task other than " + std::string(task.name),
+                                     .argument = argument,
+                                     .remedies = std::move(remedies)}});
   };
-  if (!objective.teacher_folder.empty())
-    refuse("teacher",
-           {{"write a teacher's scores into the file and learn them with {}", "ranking_loss", "margin-mse"}});
+  std::vector<Remedy> remedies;
+  if (loss == TaskLoss::kRanking)
+    remedies.push_back({"write a teacher's scores into the file and learn them with {}", "ranking_loss", "margin-mse"});
+  if (!objective.teacher_folder.empty()) refuse("teacher", std::move(remedies));
   if (objective.adversarial) refuse("adversarial", {});
 }
 
@@ -166,7 +176,8 @@ class TaskLearner : public SingleModelLearner {
   }
   std::optional<double> guess_loss() const override {
     const bool is_plain = !settings_.objective.adversarial && !teacher_ && options_.label_smoothing == 0 &&
-                          options_.class_weights_C.empty() && !samples_.has_weights;
+                          options_.class_weights_C.empty() && !samples_.has_weights &&
+                          samples_.loss != TaskLoss::kExtraction;
     return is_plain ? std::optional(train::guess_loss(samples_)) : std::nullopt;
   }
   void begin(int64_t) override {}
@@ -280,7 +291,7 @@ Metrics TaskLearner::metrics(const Sums& sums) const {
 
 std::optional<TaskSamples> read_training(const FinetuneSettings& settings, const RunHooks& hooks) {
   check_rates(settings.rates);
-  check_ranking(*settings.files.task, settings.objective);
+  check_comparable(*settings.files.task, settings.objective);
   if (!settings.files.evaluation.part)
     check_separate(settings.files.training.input.files, settings.files.evaluation.files);
   const Tokenizer tokenizer = settings.start.tokenizer().load();

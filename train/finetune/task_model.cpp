@@ -11,6 +11,8 @@
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "heads/head_facts.h"
+#include "pipeline/entity_model.h"
+#include "train/finetune/extraction_start.h"
 #include "train/model/lora.h"
 #include "train/model/parameters.h"
 #include "train/step/generator_files.h"
@@ -28,6 +30,8 @@ Head head_of(TaskLoss loss) {
       return Head::kSpan;
     case TaskLoss::kMention:
       return Head::kTokenOriginal;
+    case TaskLoss::kExtraction:
+      return Head::kEntitySpans;
     case TaskLoss::kClass:
     case TaskLoss::kScore:
     case TaskLoss::kLabels:
@@ -39,7 +43,8 @@ Head head_of(TaskLoss loss) {
 }
 
 // The original's head on tokens stays where the model has it.
-Head head_of(TaskLoss loss, const Checkpoint& weights) {
+Head head_of(TaskLoss loss, const TaskStart& start, const Checkpoint& weights) {
+  if (loss == TaskLoss::kExtraction && !start.extraction->config.has_spans()) return Head::kEntityWords;
   const bool has_original = detect_head(weights) == Head::kTokenOriginal;
   return loss == TaskLoss::kTokens && has_original ? Head::kTokenOriginal : head_of(loss);
 }
@@ -51,7 +56,7 @@ bool says_nothing(const std::vector<std::string>& names) {
 // True where the classifier is for the same classes or scores; the samples then have them in its order.
 bool keeps_classifier(const TaskRow& task, const ModelConfig& config, Head head, const Checkpoint& weights,
                       TaskSamples& samples) {
-  if (detect_head(weights) != head) return false;
+  if (samples.loss == TaskLoss::kExtraction || detect_head(weights) != head) return false;
   if (samples.labels.empty()) return facts_of(head).fixed_outputs > 0 || count_labels(weights) == 1;
   if (static_cast<size_t>(count_labels(weights)) != samples.labels.size()) return false;
   if (samples.loss == TaskLoss::kScore && config.problem_type != ProblemType::kRegression) return false;
@@ -108,6 +113,7 @@ std::vector<std::string> labels_of(const TaskSamples& samples) {
 // `pooling`: of the head.
 ModelConfig config_of(const TaskStart& start, const TaskRow& task, const ModelConfig& base, const TaskSamples& samples,
                       ClassifierPooling pooling) {
+  if (samples.loss == TaskLoss::kExtraction) return base;  // set_extraction() adds what stands on it
   ConfigDocument document(base);
   if (pooling != base.classifier_pooling) {
     document.set("classifier_pooling", to_string(pooling));
@@ -178,17 +184,19 @@ std::vector<std::string> begin_anew(Model& model, int64_t count, uint64_t seed) 
 }  // namespace
 
 TaskModel first_task_model(const TaskStart& start, const TaskFiles& files, uint64_t seed, TaskSamples& samples) {
-  ModelConfig base = load_model_config(start.model_folder + "/config.json");
+  ModelConfig base = load_folder_config(start.model_folder);
   const Checkpoint weights = Checkpoint::open(start.model_folder);
   base.layout = find_layout(base, weights);
   check_base(base, start.model_folder, files.training.max_tokens);
-  ModelForm form{.config = {}, .head = head_of(samples.loss, weights)};
+  ModelForm form{.config = {}, .head = head_of(samples.loss, start, weights)};
   const ClassifierPooling pooling = pooling_of(start, *files.task, base, form.head);
   const bool has_new_pooling = facts_of(form.head).is_per_sequence() && pooling != base.classifier_pooling;
   const bool keeps = !has_new_pooling && keeps_classifier(*files.task, base, form.head, weights, samples);
   form.config = config_of(start, *files.task, base, samples, pooling);
   std::vector<std::string> notes;
   const WordRows rows = make_room_for_tokens(start, form.config, notes);
+  if (start.extraction)
+    set_extraction(*start.extraction, start.tokenizer().load(), start.classifier_dropout, form.config);
   if (const auto dropped = describe_dropped(start.model_folder, weights)) notes.push_back(*dropped);
   form.labels = samples.labels.empty() ? 1 : static_cast<int64_t>(samples.labels.size());
   form.frozen_layers = start.frozen_layers;

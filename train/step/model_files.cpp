@@ -20,9 +20,11 @@
 #include "checkpoint/conversion.h"
 #include "checkpoint/model_writer.h"
 #include "config/config_writer.h"
+#include "config/extraction_config.h"
 #include "deberta/checkpoint.h"
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
+#include "pipeline/entity_model.h"
 #include "text/hf_json/json_fields.h"
 #include "text/tokenizer_settings.h"
 #include "train/model/parameters.h"
@@ -84,12 +86,19 @@ std::optional<std::string> settings_with_length(const std::string& tokenizer_fol
 
 }  // namespace
 
-Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& workplace) {
-  const ModelOptions options = workplace.model_options();
-  const ModelConfig config = config_in_memory(model);
-  return {config, tokenizer.load(options.tokenizer),
-          is_for_training_alone(model.form) ? compute_by_training(model, workplace.compute)
-                                            : deberta::Model::load(to_checkpoint(model), config, options)};
+Pipeline to_pipeline(Model& model, const RunTokenizer& of_run, const Workplace& workplace) {
+  ModelOptions options = workplace.model_options();
+  ModelConfig config = config_in_memory(model);
+  Tokenizer tokenizer = of_run.load();
+  EntityMarks marks;
+  if (config.extraction) {  // as open_pipeline() opens its files
+    marks = marks_in(tokenizer, *config.extraction, of_run.folder);
+    options.distance = DistanceRule::kHf;
+  }
+  deberta::Model computed = is_for_training_alone(model.form)
+                                ? compute_by_training(model, workplace.compute)
+                                : deberta::Model::load(to_checkpoint(model), config, options);
+  return {std::move(config), std::move(tokenizer), std::move(computed), {}, marks};
 }
 
 void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
@@ -101,6 +110,11 @@ void add_model_files(ManifestWriter& files, Model& model, const std::string& tok
     std::erase_if(changed, [](const NamedText& file) { return file.name == kTokenizerSettings; });
     changed.push_back({kTokenizerSettings, std::move(*settings)});
   }
+  // By this file the library finds the tokenizer of a GLiNER model.
+  const bool has_settings = is_regular_file(tokenizer_folder + "/" + kTokenizerSettings) ||
+                            std::ranges::find(changed, kTokenizerSettings, &NamedText::name) != changed.end();
+  if (model.form.config.extraction && !has_settings)
+    changed.push_back({kTokenizerSettings, "{\"tokenizer_class\": \"DebertaV2Tokenizer\"}\n"});
   for (const NamedText& file : changed) {
     files.add_text(rules.subfolder + file.name, file.text);
     options.leaves_out.push_back(file.name);
@@ -123,12 +137,13 @@ void write_model_files_into(const std::string& folder, Model& model, const std::
   ManifestWriter files(staged);
   add_model_files(files, model, tokenizer_folder, rules);
   files.finish();
+  const std::string last(config_file_of(model.form.config));
   std::vector<std::string> names;
   for (const ManifestFile& file : files.written()) {
-    if (file.name != "config.json") names.push_back(file.name);
+    if (file.name != last) names.push_back(file.name);
   }
   names.emplace_back(kManifestName);
-  names.emplace_back("config.json");
+  names.push_back(last);
   for (const std::string& name : names) {
     const std::string target = folder + "/" + name;
     if (std::rename((staged.path() + "/" + name).c_str(), target.c_str()) != 0)
@@ -140,6 +155,7 @@ void write_model_files_into(const std::string& folder, Model& model, const std::
 std::string hash_of_config(const ModelConfig& config) {
   Sha256 hash;
   hash.update(to_bytes(config.raw));
+  if (config.extraction) hash.update(to_bytes(config.extraction->raw));
   return hash.finish();
 }
 

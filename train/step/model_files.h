@@ -15,7 +15,7 @@ namespace deberta::train {
 
 // The model with its tokenizer, read from the memory of `model`, which must outlive it and not change meanwhile; the
 // engine computes it where it has the form. Throws what Model::load throws.
-Pipeline to_pipeline(Model& model, const RunTokenizer& tokenizer, const Workplace& workplace);
+Pipeline to_pipeline(Model& model, const RunTokenizer& of_run, const Workplace& workplace);
 
 // What the files of a model are besides its own.
 struct ModelFilesRules {
@@ -27,19 +27,19 @@ struct ModelFilesRules {
   std::vector<NamedText> tokenizer_files = {};  // instead of the tokenizer's own: RunTokenizer::changed_files()
 };
 
-// Adds config.json, the weights in fp32 and the files of the tokenizer.
+// Adds the configuration, the weights in fp32 and the files of the tokenizer.
 void add_model_files(ManifestWriter& files, Model& model, const std::string& tokenizer_folder,
                      const ModelFilesRules& rules = {});
 
 // About as many bytes as add_model_files() writes.
 uint64_t size_of_files(Model& model);
 
-// Puts the same files into a folder that has others, each as a whole, config.json last: a folder that has a model keeps
+// Puts the same files into a folder that has others, each as a whole, the configuration last: a folder that has a model keeps
 // it until then. The folder is made if its parent is there. `rules` have no subfolder. Throws kFileWrite.
 void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
                             const ModelFilesRules& rules = {});
 
-// SHA-256 of config.json as it is written.
+// SHA-256 of the configuration as it is written.
 std::string hash_of_config(const ModelConfig& config);
 
 }  // namespace deberta::train

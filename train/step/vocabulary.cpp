@@ -78,7 +78,7 @@ bool is_same_folder(const std::string& a, const std::string& b) {
 std::optional<Tokenizer> tokenizer_beside(const VocabularyOfRun& run,
                                           const std::function<void(const std::string&)>& note) {
   try {
-    return Tokenizer::load(run.weights_folder);
+    return Tokenizer::load(run.weights_folder, run.tokenizer.kind);
   } catch (const Error& error) {
     const bool is_there = error.code() != ErrorCode::kFileNotFound && error.code() != ErrorCode::kUnsupported;
     if (is_there || run.has_new_embeddings) throw;
@@ -154,7 +154,7 @@ WordRows word_rows(const VocabularyOfRun& run, const Tokenizer& tokenizer,
                    const std::function<void(const std::string&)>& note) {
   const bool is_own = is_same_folder(run.weights_folder, run.tokenizer.folder);
   if (is_own && run.tokenizer.added.empty() && !run.has_new_embeddings) return {};
-  const Tokenizer base = Tokenizer::load(run.tokenizer.folder);
+  const Tokenizer base = run.tokenizer.load_base();
   const std::optional<Tokenizer> other = is_own ? std::nullopt : tokenizer_beside(run, note);
   const Tokenizer& known = other ? *other : base;
   if (!run.has_new_embeddings) {
@@ -173,7 +173,7 @@ WordRows word_rows(const VocabularyOfRun& run, const Tokenizer& tokenizer,
 std::vector<std::string> describe_added(const RunTokenizer& run, const Tokenizer& tokenizer, const WordRows& rows) {
   std::vector<std::string> lines;
   if (run.added.empty()) return lines;
-  const size_t base = Tokenizer::load(run.folder).size();
+  const size_t base = run.load_base().size();
   for (const std::string& token : run.added) {
     const int32_t id = tokenizer.id_of(token).value();
     std::string line = "token " + quote_json(token) + ": " + std::to_string(id);
@@ -194,12 +194,12 @@ std::vector<std::string> describe_added(const RunTokenizer& run, const Tokenizer
 }
 
 void check_pieces_of_checkpoint(const std::string& checkpoint, const RunTokenizer& run) {
-  check_same_pieces(Tokenizer::load(checkpoint), checkpoint, run.load(), run.folder,
+  check_same_pieces(Tokenizer::load(checkpoint, run.kind), checkpoint, run.load(), run.folder,
                     {{"give the tokenizer that the run began with"}});
 }
 
 void check_pieces_of_teacher(const std::string& teacher, const RunTokenizer& run) {
-  check_same_pieces(Tokenizer::load(teacher), teacher, run.load(), run.folder,
+  check_same_pieces(Tokenizer::load(teacher, run.kind), teacher, run.load(), run.folder,
                     {{"let such a teacher label texts, and train on its labels"}});
 }
 

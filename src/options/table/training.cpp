@@ -120,6 +120,25 @@ constexpr OptionRow kTrainingRows[] = {
     OptionRow{"max-documents", 0, kInteger, "8", "0..1000", "finetune",
               "ranking: maximum number of documents per query in a step: the relevant ones, and others drawn anew for "
               "each epoch; 0: all"},
+    OptionRow{
+        "span-mode", 0, kChoice, "auto", "auto|markerV0|marker|token_level", "finetune",
+        "extract: what a new head scores: spans by both their ends together (markerV0), spans by each end alone "
+        "(marker), or words as beginnings, ends and insides (token_level); auto: as the GLiNER model to begin with, "
+        "else markerV0"},
+    OptionRow{"max-width", 0, kInteger, "auto", "auto|1..100", "finetune",
+              "extract: words of the longest span that a new head scores; auto: 12"},
+    OptionRow{"rnn-layers", 0, kInteger, "auto", "auto|0..8", "finetune",
+              "extract: layers of the LSTM over the words of a new head; auto: 1"},
+    OptionRow{"max-labels", 0, kInteger, "25", "1..1000", "finetune",
+              "extract: maximum number of labels before a text"},
+    OptionRow{"negative-labels", 0, kInteger, "25", "0..1000", "finetune",
+              "extract: at most so many of them are labels that the text has no entity of, drawn anew for each epoch "
+              "from those of all rows; rows that name the labels they were searched for get these"},
+    OptionRow{
+        "focal-alpha", 0, kNumber, "auto", "auto|0..1", "finetune",
+        "extract: weight of spans that are entities, while others have the rest (focal loss); auto: equal weights"},
+    OptionRow{"focal-gamma", 0, kNumber, "0", "0..10", "finetune",
+              "extract: how much less is learned from what the model is sure of (focal loss); 0: nothing less"},
     OptionRow{"frozen-layers", 0, kInteger, "auto", "auto|0..1000", "finetune",
               "freeze the embeddings and this number of first layers; auto: train everything"},
     OptionRow{"teacher", 0, kText, "", "DIR", "finetune replay",

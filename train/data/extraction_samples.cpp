@@ -1,0 +1,277 @@
+// Words of rows by their bytes, windows as the model reads them, labels by Philox.
+#include "train/data/extraction_samples.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/philox.h"
+#include "deberta/error.h"
+#include "eval/entity_files.h"
+#include "pipeline/labelled_text.h"
+
+namespace deberta::train {
+namespace {
+
+constexpr size_t kLeastPieces = 8;  // of a text behind the longest labels
+
+PromptMarks marks_of(const LabelPool& pool) {
+  return {pool.special.cls, pool.marks, pool.embed_ent_token};
+}
+
+LabelPrompt prompt_of(const LabelPool& pool, std::span<const int32_t> labels) {
+  const PromptMarks marks = marks_of(pool);
+  LabelPrompt prompt = begin_prompt(marks);
+  for (const int32_t label : labels) add_label(marks, pool.pieces[static_cast<size_t>(label)], prompt);
+  end_prompt(marks, prompt);
+  return prompt;
+}
+
+// With as many of the longest labels as may stand there.
+LabelPrompt longest_prompt(const LabelPool& pool) {
+  std::vector<int32_t> labels(pool.pieces.size());
+  for (size_t n = 0; n < labels.size(); ++n) labels[n] = static_cast<int32_t>(n);
+  std::ranges::stable_sort(labels, std::ranges::greater(),
+                           [&](int32_t label) { return pool.pieces[static_cast<size_t>(label)].size(); });
+  labels.resize(std::min(labels.size(), pool.most_labels));
+  return prompt_of(pool, labels);
+}
+
+class Entities {
+ public:
+  Entities(const SampleSource& source, TaskSamples& samples)
+      : source_(source), rules_(source.reading.extraction), samples_(samples) {}
+
+  void add(EntityRows rows) {
+    samples_.labels = rows.labels();
+    if (samples_.labels.empty() && std::ranges::none_of(rows.rows, [](const auto& row) { return row.error.has_value(); }))
+      throw Error(ErrorCode::kInput, source_.reading.input.files.front(),
+                  "expected rows with entities, got none in " + std::to_string(rows.rows.size()));
+    fill_pool();
+    room_ = room();
+    for (const EntityRow& row : rows.rows) add(row);
+    samples_.held_out = samples_.held_out_labelled = rows.left_out;
+    samples_.repaired = rows.repaired;
+  }
+
+ private:
+  void fill_pool() {
+    LabelPool& pool = samples_.pool;
+    const auto id_of = [&](const std::string& mark) {
+      const std::optional<int32_t> id = source_.tokenizer.id_of(mark);
+      if (id) return *id;
+      throw Error(ErrorCode::kInternal, "marks", "expected " + mark + " in the tokenizer, got none");
+    };
+    pool.marks = {id_of(rules_.config.ent_token), id_of(rules_.config.sep_token)};
+    pool.special = source_.tokenizer.special();
+    pool.embed_ent_token = rules_.config.embed_ent_token;
+    pool.most_labels = rules_.most_labels;
+    pool.most_drawn = rules_.most_drawn;
+    for (const std::string& label : samples_.labels)
+      pool.pieces.push_back(encode_plain(source_.tokenizer, label, source_.rules().encode));
+  }
+
+  WindowRoom room() const {
+    const LabelPrompt longest = longest_prompt(samples_.pool);
+    const size_t most = source_.reading.max_tokens, needed = longest.ids.size() + 1 + kLeastPieces;
+    if (needed > most)
+      throw Error(ErrorCode::kUsage,
+                  {{.message = "expected at least " + std::to_string(needed) + " tokens, for a text behind the " +
+                               std::to_string(longest.rows_C.size()) + " longest labels, got " + std::to_string(most),
+                    .argument = "max_tokens",
+                    .remedies = {{"put fewer labels before a text with {}", "max_labels"}}}});
+    return window_room(longest, rules_.config, source_.rules());
+  }
+
+  void add(const EntityRow& row) {
+    if (row.error) return source_.leave_out(*row.error, samples_);
+    ++samples_.examples;
+    try {
+      add_text(row);
+    } catch (const Error& error) {
+      source_.leave_out(error_of_row(error, row.where), samples_);
+    }
+  }
+
+  void add_text(const EntityRow& row) {
+    const TextWords text = encode_words(source_.tokenizer, row.text, source_.rules().encode);
+    if (text.words.empty()) {
+      ++samples_.empty;
+      return;
+    }
+    samples_.texts.insert(std::hash<std::string>()(row.text));
+    const std::vector<TaskEntity> entities = entities_of(row, text);
+    std::vector<Window> windows = word_windows(text, room_);
+    if (windows.size() > 1 && !source_.reading.reads_windows) {
+      windows.resize(1);
+      ++samples_.cut;
+    }
+    samples_.in_windows += windows.size() > 1;
+    for (const Window& window : windows) add_window(row, text, entities, window);
+  }
+
+  // One that begins or ends within a word is no span of words.
+  std::vector<TaskEntity> entities_of(const EntityRow& row, const TextWords& text) {
+    std::vector<TaskEntity> entities;
+    for (const LabelledSpan& span : row.entities) {
+      const auto first =
+          std::ranges::lower_bound(text.words, span.begin, {}, [](const auto& w) { return w.bytes.begin; });
+      const auto last = std::ranges::lower_bound(text.words, span.end, {}, [](const auto& w) { return w.bytes.end; });
+      const bool is_aligned = first != text.words.end() && last != text.words.end() &&
+                              first->bytes.begin == span.begin && last->bytes.end == span.end;
+      if (!is_aligned) {
+        ++samples_.unaligned;
+        continue;
+      }
+      const TaskEntity entity{static_cast<int32_t>(first - text.words.begin()),
+                              static_cast<int32_t>(last - text.words.begin()), number_of(span.label)};
+      if (rules_.config.has_spans() && entity.last - entity.first >= rules_.config.max_width) {
+        ++samples_.too_wide;
+        continue;
+      }
+      entities.push_back(entity);
+    }
+    return entities;
+  }
+
+  int32_t number_of(const std::string& label) const {
+    return static_cast<int32_t>(std::ranges::lower_bound(samples_.labels, label) - samples_.labels.begin());
+  }
+
+  // Entities that the window has as a whole.
+  void add_window(const EntityRow& row, const TextWords& text, const std::vector<TaskEntity>& entities,
+                  const Window& window) {
+    TaskSample sample{.where = row.where};
+    const size_t begin = text.starts[window.first];
+    const size_t read = std::min(text.starts[window.last] - begin, room_.pieces);
+    samples_.cut += read < text.starts[window.last] - begin;
+    const auto pieces = std::span(text.pieces).subspan(begin, read);
+    sample.sequences = {{.ids = {pieces.begin(), pieces.end()}, .second = static_cast<int32_t>(read)}};
+    for (size_t word = window.first; word <= window.last; ++word)
+      sample.word_starts.push_back(static_cast<int32_t>(std::min(text.starts[word] - begin, read)));
+    const auto first = static_cast<int32_t>(window.first), end = static_cast<int32_t>(window.last);
+    std::vector<int32_t> own;
+    for (const TaskEntity& entity : entities) {
+      if (entity.first < first || entity.last >= end) continue;
+      sample.entities.push_back({entity.first - first, entity.last - first, entity.label});
+      own.push_back(entity.label);
+    }
+    std::ranges::sort(own);
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    samples_.pool.by_sample.insert(samples_.pool.by_sample.end(), own.begin(), own.end());
+    if (row.labels) {
+      sample.searched.emplace();
+      for (const std::string& label : *row.labels) sample.searched->push_back(number_of(label));
+    }
+    samples_.samples.push_back(std::move(sample));
+  }
+
+  const SampleSource& source_;
+  const ExtractionRules& rules_;
+  TaskSamples& samples_;
+  WindowRoom room_;
+};
+
+// Random words in their order.
+class Draws {
+ public:
+  Draws(uint64_t key, uint32_t epoch, uint32_t number)
+      : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}, epoch_(epoch), number_(number) {}
+
+  size_t below(size_t limit) {
+    if (drawn_ % 4 == 0) words_ = philox({drawn_ / 4, number_, epoch_, 0}, key_);
+    return words_[drawn_++ % 4] % limit;
+  }
+
+  void shuffle(std::vector<int32_t>& values) {
+    for (size_t n = values.size(); n > 1; --n) std::swap(values[n - 1], values[below(n)]);
+  }
+
+ private:
+  PhiloxKey key_;
+  uint32_t epoch_, number_, drawn_ = 0;
+  PhiloxCounter words_ = {};
+};
+
+bool has(const std::vector<int32_t>& labels, int32_t label) {
+  return std::ranges::find(labels, label) != labels.end();
+}
+
+// Labels that the text has no entity of, behind those that it has.
+void add_others(const TaskSamples& samples, size_t count, Draws& draws, std::vector<int32_t>& labels) {
+  const LabelPool& pool = samples.pool;
+  const size_t wanted = std::min(labels.size() + count, samples.labels.size());
+  if (wanted == samples.labels.size()) {
+    for (size_t n = 0; n < wanted; ++n) {
+      if (!has(labels, static_cast<int32_t>(n))) labels.push_back(static_cast<int32_t>(n));
+    }
+    return;
+  }
+  constexpr size_t kTries = 16;  // of each label
+  for (size_t tries = 0; tries < kTries * count && labels.size() < wanted; ++tries) {
+    const int32_t label = pool.by_sample.empty() ? static_cast<int32_t>(draws.below(samples.labels.size()))
+                                                 : pool.by_sample[draws.below(pool.by_sample.size())];
+    if (!has(labels, label)) labels.push_back(label);
+  }
+  for (int32_t label = 0; labels.empty(); ++label) labels.push_back(label);
+}
+
+}  // namespace
+
+void read_entities(const SampleSource& source, TaskSamples& samples) {
+  const ExampleInput& input = source.reading.input;
+  EntityRows rows =
+      read_entity_files({.files = input.files,
+                         .format = input.format,
+                         .part = input.part,
+                         .most_rows = source.reading.max_examples,
+                         .label_names = source.reading.extraction.label_names},
+                        source.hooks.is_stopped, [&](size_t count) { source.hooks.on_progress(count, std::nullopt); });
+  if (!source.hooks.is_stopped()) Entities(source, samples).add(std::move(rows));
+}
+
+std::vector<int32_t> draw_labels(const TaskSamples& samples, size_t number, uint64_t key, uint32_t epoch) {
+  const TaskSample& sample = samples.samples[number];
+  const LabelPool& pool = samples.pool;
+  Draws draws(key, epoch, static_cast<uint32_t>(number));
+  std::vector<int32_t> labels;
+  for (const TaskEntity& entity : sample.entities) {
+    if (!has(labels, entity.label)) labels.push_back(entity.label);
+  }
+  draws.shuffle(labels);
+  labels.resize(std::min(labels.size(), pool.most_labels));
+  const size_t room = pool.most_labels - labels.size();
+  if (sample.searched) {
+    for (const int32_t label : *sample.searched) {
+      if (labels.size() < pool.most_labels && !has(labels, label)) labels.push_back(label);
+    }
+  } else {
+    add_others(samples, std::min(room, draws.below(pool.most_drawn + 1)), draws, labels);
+  }
+  if (labels.empty()) add_others(samples, 1, draws, labels);
+  draws.shuffle(labels);
+  return labels;
+}
+
+TaskSample with_labels(const TaskSamples& samples, size_t number, std::span<const int32_t> labels) {
+  const TaskSample& sample = samples.samples[number];
+  const LabelPrompt prompt = prompt_of(samples.pool, labels);
+  const std::vector<int32_t>& pieces = sample.sequences.front().ids;
+  const TextWords text{{}, pieces, {sample.word_starts.begin(), sample.word_starts.end()}};
+  const size_t words = sample.word_starts.size() - 1;
+  LabelledWindow made = make_labelled_window(prompt, text, {0, words}, {.pieces = pieces.size()}, samples.pool.special);
+  TaskSample learned{.where = sample.where};
+  learned.sequences = {to_sequence(made.sequence)};
+  learned.words = std::move(made.request.words);
+  for (const TaskEntity& entity : sample.entities) {
+    const auto place = std::ranges::find(labels, entity.label);
+    if (place == labels.end()) continue;
+    learned.entities.push_back({entity.first, entity.last, static_cast<int32_t>(place - labels.begin())});
+  }
+  return learned;
+}
+
+}  // namespace deberta::train
