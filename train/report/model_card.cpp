@@ -44,6 +44,8 @@ constexpr std::array kCommands = {
     Command{"ForMultipleChoice", "choose -m MODEL \"a context\" \"a question\" \"one choice\" \"another\""},
     Command{"ForTokenClassification", "ner -m MODEL \"a text\""},
     Command{"ForQuestionAnswering", "qa -m MODEL \"a question\" \"its context\""},
+    Command{"ForEntitySpans", "extract -m MODEL --labels person,city \"a text\""},
+    Command{"ForEntityWords", "extract -m MODEL --labels person,city \"a text\""},
     Command{"ForPreTraining", "detect -m MODEL/discriminator \"a text\""},
 };
 constexpr const char* kEmbed = "embed -m MODEL \"a text\"";  // for an encoder
@@ -67,6 +69,8 @@ struct Kind {
 Kind kind_of(const RunRecord& record) {
   const ModelConfig& config = *record.config;
   const HeadFacts* head_facts = config.architectures.empty() ? nullptr : find_head(config.architectures.front());
+  if (config.extraction)
+    head_facts = &facts_of(config.extraction->has_spans() ? Head::kEntitySpans : Head::kEntityWords);
   if (record.option("objective") == "rtd") head_facts = &facts_of(Head::kReplacedToken);
   const HeadFacts& head = head_facts == nullptr ? facts_of(Head::kNone) : *head_facts;
   return {&head, &use_of(head, config)};
@@ -144,8 +148,9 @@ std::string yaml_list(const char* key, const std::string& names) {
 
 std::string front_matter(const RunRecord& record, const Kind& kind) {
   std::string yaml = "---\n";
-  yaml +=
-      fmt::format("library_name: {}\n", answers_with_transformers(*record.config, kind) ? "transformers" : "deberta");
+  const bool is_of_gliner = record.config->extraction.has_value();
+  const bool is_of_transformers = answers_with_transformers(*record.config, kind);
+  yaml += fmt::format("library_name: {}\n", is_of_gliner ? "gliner" : is_of_transformers ? "transformers" : "deberta");
   const std::string_view task = kind.task_of_hub();
   if (!task.empty()) yaml += fmt::format("pipeline_tag: {}\n", task);
   const std::string base = base_model(record);
@@ -183,6 +188,10 @@ std::string use_part(const RunRecord& record, const Kind& kind) {
   std::string text =
       fmt::format("## How to use it\n\nWith deberta, where MODEL is this folder:\n\n    deberta {}{}\n\n",
                   kind.command(), has_windows ? " --truncate window" : "");
+  if (config.extraction)
+    return text +
+           "With gliner:\n\n    from gliner import GLiNER\n    model = GLiNER.from_pretrained(\"MODEL\")\n"
+           "    model.predict_entities(\"a text\", [\"person\", \"city\"])\n\n";
   if (config.is_causal)
     return text + "transformers cannot compute it: it has no DeBERTa that reads from left to right.\n\n";
   if (model_type(config).empty())

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "config/extraction_config.h"
 #include "config/model_config.h"
 #include "deberta/error.h"
 #include "train/state/checkpoint_folder.h"
@@ -80,6 +81,22 @@ std::optional<ModelConfig> read_config(const std::string& path, RunRecord& recor
   if (!document) return std::nullopt;
   try {
     return parse_model_config(*document, path);
+  } catch (const Error& error) {
+    record.damage.emplace_back(error.what());
+    return std::nullopt;
+  }
+}
+
+// Of a GLiNER model: its encoder's, with the head.
+std::optional<ModelConfig> read_extraction(const std::string& path, RunRecord& record) {
+  const std::optional<Json> document = read_object(path, record);
+  if (!document) return std::nullopt;
+  try {
+    ExtractionFile file = parse_extraction_config(*document, path);
+    if (!file.encoder) return std::nullopt;
+    ModelConfig config = parse_model_config(*file.encoder, path + ": encoder_config", ConfigRules::kHf);
+    config.extraction = std::move(file.extraction);
+    return config;
   } catch (const Error& error) {
     record.damage.emplace_back(error.what());
     return std::nullopt;
@@ -203,6 +220,7 @@ RunRecord load_run_record(const std::string& folder) {
   record.results = read_object(path_in(folder, kResultsName), record);
   record.config = read_config(path_in(folder, "config.json"), record);
   if (!record.config) record.config = read_config(path_in(folder, "discriminator/config.json"), record);
+  if (!record.config) record.config = read_extraction(path_in(folder, std::string(kExtractionFile)), record);
   return record;
 }
 
