@@ -56,9 +56,8 @@ Loss extraction_loss(const at::Tensor& logits, std::span<const float> targets_N,
   const at::Tensor y_N = given_N.to(scores_N.options().requires_grad(false));
   at::Tensor loss_N = at::softplus(scores_N) - scores_N * y_N;
   if (focal.gamma != 0) {
-    // 1 - p_t = sigmoid(-s) where y = 1, else sigmoid(s).
-    const at::Tensor wrong_N = (scores_N * (1 - 2 * y_N)).sigmoid();
-    loss_N = loss_N * wrong_N.pow(focal.gamma);
+    // 1 - p_t = sigmoid(-s) where y = 1, else sigmoid(s); as an exponential, whose slope is finite where it vanishes.
+    loss_N = loss_N * (-focal.gamma * at::softplus(scores_N * (2 * y_N - 1))).exp();
   }
   if (focal.alpha) loss_N = loss_N * (*focal.alpha * y_N + (1 - *focal.alpha) * (1 - y_N));
   const at::Tensor right_N = scores_N.ge(0).eq(y_N.ge(0.5));

@@ -146,7 +146,8 @@ struct PlainLoops {
         return of_choices();
       case TaskLoss::kMention:
         return of_mentions();
-      case TaskLoss::kRanking:  // ranking_test.cpp
+      case TaskLoss::kRanking:     // ranking_test.cpp
+      case TaskLoss::kExtraction:  // extraction_test.cpp
         break;
     }
     return {};
