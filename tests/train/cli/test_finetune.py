@@ -90,7 +90,8 @@ def test_every_task_is_one_command_and_its_figure_is_that_of_eval(deberta, base,
     found = {key: found[key] for key in found if key in metrics}
     for key, value in found.items():
         assert metrics[key] == value or (metrics[key] is None and value == "NaN"), key
-    assert deberta("check", "-m", out).returncode == 0
+    if task != "extract":  # a GLiNER model, which `check` leaves to others
+        assert deberta("check", "-m", out).returncode == 0
 
 
 def squad(rows):
