@@ -11,4 +11,7 @@ std::string lower_case(std::string_view text);
 // Without the white space at both ends: blank, tab, line ends, form feed, vertical tab and the four separators.
 std::string_view strip(std::string_view text);
 
+// Nothing but blanks, tabs, line ends, form feeds and vertical tabs.
+bool is_white(std::string_view text);
+
 }  // namespace deberta

@@ -163,6 +163,16 @@ double Json::as_number() const {
   return std::get<double>(value_);
 }
 
+double Json::as_read_back() const {
+  const float* value = std::get_if<float>(&value_);
+  if (value == nullptr || !std::isfinite(*value)) return as_number();
+  char buffer[64];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, *value);
+  double read = 0;
+  std::from_chars(buffer, end, read);
+  return read;
+}
+
 std::optional<int64_t> Json::whole_number() const {
   if (is_integer()) return as_integer();
   if (!is_float()) return std::nullopt;

@@ -64,6 +64,8 @@ class Json {
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_integer() const { return std::get<int64_t>(value_); }
   double as_number() const;  // infinity for an integer beyond the range of double
+  // What a reader of the written text gets: for a float the double that is nearest to its digits, 0.1 for 0.1F.
+  double as_read_back() const;
   // May hold lone surrogates, three bytes each, when read by Python's rules; then it is not UTF-8.
   const std::string& as_string() const { return std::get<std::string>(value_); }
   const JsonArray& as_array() const { return std::get<JsonArray>(value_); }

@@ -1,6 +1,7 @@
 // The verb `choose`: which of several choices fits a context and a question.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "cli/verbs.h"
 #include "deberta/pipeline.h"
 #include "pipeline/answer_json.h"
@@ -13,7 +14,7 @@ program::RowAnswer to_answer(const Row& row, const ChoiceAnswer& result) {
   program::Cells cells{program::cell(uint64_t{result.index}), program::cell(result.scores[result.index]),
                        row.items[result.index]};
   program::RowAnswer answer{{to_json(result, row.items), {std::move(cells)}}, result.tokens, result.cut_tokens};
-  answer.answer.is_of_empty_text = std::ranges::any_of(row.items, program::is_blank);
+  answer.answer.is_of_empty_text = std::ranges::any_of(row.items, is_white);
   return answer;
 }
 

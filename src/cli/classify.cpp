@@ -44,25 +44,15 @@ void add_scores(const std::vector<LabelScore>& labels, program::Cells& cells) {
   }
 }
 
-Json window_json(const WindowAnswer& window) {
-  return JsonObject{
-      {"start", int64_t{window.chars.begin}}, {"end", int64_t{window.chars.end}}, {"labels", to_json(window.labels)}};
-}
-
 program::RowAnswer to_answer(const SequenceAnswer& result) {
   program::RowAnswer answer{{to_json(result), {}}, result.tokens, result.cut_tokens};
-  JsonArray windows;
   for (const WindowAnswer& window : result.windows) {
-    windows.push_back(window_json(window));
     program::Cells& cells = answer.answer.lines.emplace_back();
     cells = {program::cell(static_cast<uint64_t>(window.chars.begin)),
              program::cell(static_cast<uint64_t>(window.chars.end))};
     add_scores(window.labels, cells);
   }
-  if (result.windows.empty())
-    add_scores(result.labels, answer.answer.lines.emplace_back());
-  else
-    answer.answer.object.emplace_back("windows", std::move(windows));
+  if (result.windows.empty()) add_scores(result.labels, answer.answer.lines.emplace_back());
   return answer;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "cli/verbs.h"
 #include "deberta/error.h"
@@ -28,15 +29,13 @@ RankOptions rank_options(const RerankVerb& options) {
   return settings;
 }
 
-// Which documents are empty and what was kept of them, in the objects of their results.
-void add_marks(const Row& row, const RankAnswer& result, JsonObject& object) {
+// What was kept of the documents, in the objects of their results.
+void add_kept(const Row& row, const RankAnswer& result, JsonObject& object) {
+  if (row.items_kept.empty()) return;
   JsonArray& results = std::ranges::find(object, "results", &JsonMember::first)->second.as_array();
   for (size_t rank = 0; rank < results.size(); ++rank) {
     JsonObject& document = results[rank].as_object();
-    const size_t index = result.documents[rank].index;
-    if (program::is_blank(row.items[index])) document.emplace_back("empty", true);
-    if (row.items_kept.empty()) continue;
-    const JsonObject& kept = row.items_kept[index];
+    const JsonObject& kept = row.items_kept[result.documents[rank].index];
     for (const JsonMember& member : kept) {
       const auto is_taken = [&](const std::string& name) {
         return program::find_member(document, name) != nullptr ||
@@ -111,14 +110,13 @@ std::vector<program::Cells> run_lines(const Row& row, const RankAnswer& result, 
 
 program::RowAnswer to_answer(const Row& row, const RankAnswer& result, bool returns_text) {
   program::RowAnswer answer{{to_json(result, row.text, row.items, returns_text), {}}, result.tokens, result.cut_tokens};
-  add_marks(row, result, answer.answer.object);
+  add_kept(row, result, answer.answer.object);
   for (size_t rank = 0; rank < result.documents.size(); ++rank) {
     const RankedDocument& document = result.documents[rank];
     if (!row.items_kept.empty()) answer.answer.kept.push_back(row.items_kept[document.index]);
     answer.answer.lines.push_back({program::cell(uint64_t{rank + 1}), program::cell(uint64_t{document.index}),
                                    program::cell(document.score), row.items[document.index]});
-    answer.answer.marks.push_back(
-        {document.cut_tokens, program::is_blank(row.text) || program::is_blank(row.items[document.index])});
+    answer.answer.marks.push_back({document.cut_tokens, is_white(row.text) || is_white(row.items[document.index])});
     answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || answer.answer.marks.back().is_empty;
   }
   return answer;

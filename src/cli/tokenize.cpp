@@ -11,6 +11,7 @@
 #include "deberta/error.h"
 #include "deberta/tokenizer.h"
 #include "decode/offset_units.h"
+#include "pipeline/answer_json.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
@@ -31,19 +32,13 @@ program::RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& e
   answer.tokens = encoding.size();
   answer.cut_tokens = encoding.cut_tokens;
   if (!encode.add_special_tokens) answer.tokens_of_nothing = 0;
-  JsonArray ids, pieces, spans, types;
   for (size_t i = 0; i < encoding.size(); ++i) {
     const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
-    const std::string piece(tokenizer.piece(encoding.ids[i]));
-    answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(encoding.ids[i])), piece,
-                                   program::cell(uint64_t{span.begin}), program::cell(uint64_t{span.end})});
-    ids.push_back(int64_t{encoding.ids[i]});
-    pieces.push_back(piece);
-    spans.push_back(JsonArray{int64_t{span.begin}, int64_t{span.end}});
-    types.push_back(int64_t{encoding.type_ids[i]});
+    answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(encoding.ids[i])),
+                                   std::string(tokenizer.piece(encoding.ids[i])), program::cell(uint64_t{span.begin}),
+                                   program::cell(uint64_t{span.end})});
   }
-  answer.answer.object = {{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};
-  if (row.pair) answer.answer.object.emplace_back("type_ids", std::move(types));
+  answer.answer.object = to_json(encoding, row.text, row.pair, unit, tokenizer);
   return answer;
 }
 

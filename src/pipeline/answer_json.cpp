@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace deberta {
 namespace {
 
@@ -25,7 +27,17 @@ JsonArray to_json(const std::vector<LabelScore>& labels) {
 
 JsonObject to_json(const SequenceAnswer& answer) {
   const LabelScore& best = answer.labels.front();
-  return {{"label", best.label}, {"score", best.score}, {"labels", to_json(answer.labels)}};
+  JsonObject object{{"label", best.label}, {"score", best.score}, {"labels", to_json(answer.labels)}};
+  if (answer.windows.empty()) return object;
+  JsonArray windows;
+  for (const WindowAnswer& window : answer.windows) {
+    JsonObject part;
+    add_span(part, window.chars);
+    part.emplace_back("labels", to_json(window.labels));
+    windows.push_back(std::move(part));
+  }
+  object.emplace_back("windows", std::move(windows));
+  return object;
 }
 
 JsonObject to_json(const EntailmentAnswer& answer) {
@@ -87,7 +99,7 @@ JsonObject to_json(const RankAnswer& answer, const std::string& query, std::span
   for (const RankedDocument& document : answer.documents) {
     JsonObject object{{"index", uint64_t{document.index}}, {"score", document.score}};
     if (has_texts) object.emplace_back("text", documents[document.index]);
-    if (document.cut_tokens > 0) object.emplace_back("cut_tokens", uint64_t{document.cut_tokens});
+    add_marks({document.cut_tokens, is_white(documents[document.index])}, object);
     results.push_back(std::move(object));
   }
   return {{"query", query}, {"results", std::move(results)}};
@@ -158,6 +170,32 @@ JsonObject to_json(const ReplacedAnswer& answer, const std::string& text, Offset
   JsonArray tokens;
   for (const ReplacedToken& piece : answer.pieces) tokens.push_back(to_json(piece, units, threshold));
   return {{"tokens", std::move(tokens)}};
+}
+
+JsonObject to_json(const Encoding& encoding, std::string_view text, std::optional<std::string_view> pair,
+                   OffsetUnit unit, const Tokenizer& tokenizer) {
+  const OffsetUnits first(unit, text), second(unit, pair.value_or(""));
+  JsonArray ids, pieces, spans, types;
+  for (size_t i = 0; i < encoding.size(); ++i) {
+    const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
+    ids.push_back(int64_t{encoding.ids[i]});
+    pieces.push_back(tokenizer.piece(encoding.ids[i]));
+    spans.push_back(JsonArray{int64_t{span.begin}, int64_t{span.end}});
+    types.push_back(int64_t{encoding.type_ids[i]});
+  }
+  JsonObject object{{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};
+  if (pair) object.emplace_back("type_ids", std::move(types));
+  return object;
+}
+
+void add_marks(const TextMarks& marks, JsonObject& object) {
+  if (marks.cut_tokens > 0) object.emplace_back(kCutTokensKey, uint64_t{marks.cut_tokens});
+  if (marks.is_of_empty_text) object.emplace_back(kEmptyKey, true);
+}
+
+bool is_of_empty_text(const TextInput& input, size_t tokens, size_t tokens_of_nothing) {
+  if (input.pair && input.items.empty() && is_white(*input.pair)) return true;
+  return is_white(input.text) || (!input.pair && input.items.empty() && tokens <= tokens_of_nothing);
 }
 
 }  // namespace deberta

@@ -13,6 +13,15 @@
 
 namespace deberta {
 
+ModelOptions transformers_options() {
+  ModelOptions options;
+  options.distance = DistanceRule::kHf;
+  options.mask_decoder = MaskDecoder::kOff;
+  options.empty_rows = EmptyRows::kAverage;
+  options.config_rules = ConfigRules::kHf;
+  return options;
+}
+
 Pipeline open_pipeline(const std::string& path, const ModelOptions& options, const OpenOptions& open_options) {
   check_model_directory(path);
   const std::string folder = transformer_folder(path);

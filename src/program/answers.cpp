@@ -16,6 +16,7 @@
 #include "data/cells.h"
 #include "deberta/error.h"
 #include "options/options.h"
+#include "pipeline/answer_json.h"
 #include "program/note.h"
 
 namespace deberta::program {
@@ -89,8 +90,6 @@ Format format_of(const OutputSettings& output) {
 namespace {
 
 constexpr size_t kMaxColumns = 4096;  // as of a table that is read
-constexpr const char* kCutKey = "cut_tokens";
-constexpr const char* kEmptyKey = "empty";
 
 // What the last column says of a text.
 std::string note_of(const TextMark& mark) {
@@ -139,10 +138,6 @@ std::string free_key(const std::string& key, const std::function<bool(const std:
   return name;
 }
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
 AnswerWriter::AnswerWriter(const AnswerLayout& layout, FileWriter& out)
     : format_(layout.format),
       kept_(layout.kept),
@@ -179,7 +174,7 @@ Cells AnswerWriter::header() const {
 // A kept key never takes the name of one of the answer's keys.
 JsonObject AnswerWriter::kept_of(const Row& row) const {
   std::vector<std::string> own = keys_.empty() ? columns_ : keys_;
-  own.insert(own.end(), {"error", kCutKey, kEmptyKey});
+  own.insert(own.end(), {"error", kCutTokensKey, kEmptyKey});
   JsonObject kept;
   for (const auto& [key, value] : row.kept) {
     const auto is_taken = [&](const std::string& name) {
@@ -264,9 +259,7 @@ void AnswerWriter::object(const Row& row, JsonObject result, const Answer* answe
   JsonObject whole = kept_of(row);
   for (JsonMember& member : result)
     whole.emplace_back(std::move(member.first), with_digits(std::move(member.second), digits_));
-  if (answer != nullptr && answer->cut_tokens > 0)
-    whole.emplace_back(kCutKey, static_cast<uint64_t>(answer->cut_tokens));
-  if (answer != nullptr && answer->is_of_empty_text) whole.emplace_back(kEmptyKey, true);
+  if (answer != nullptr) add_marks({answer->cut_tokens, answer->is_of_empty_text}, whole);
   if (format_ == Format::kJson) pending_ += written_ == 0 ? "\n" : ",\n";
   pending_ += Json(std::move(whole)).dump();
   if (format_ == Format::kJsonl) pending_ += '\n';

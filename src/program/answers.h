@@ -29,9 +29,6 @@ struct TextMark {
   bool is_empty = false;
 };
 
-// Whether a text has nothing but white space.
-bool is_blank(std::string_view text);
-
 // A verb's answer to one row, as an object and as lines.
 struct Answer {
   JsonObject object;              // json and jsonl

@@ -62,13 +62,7 @@ ConfigRules config_rules(const ModelSettings& model) {
 }
 
 ModelOptions compat_options(Compat compat) {
-  ModelOptions options;
-  if (compat != Compat::kHf) return options;
-  options.distance = DistanceRule::kHf;
-  options.mask_decoder = MaskDecoder::kOff;
-  options.empty_rows = EmptyRows::kAverage;
-  options.config_rules = ConfigRules::kHf;
-  return options;
+  return compat == Compat::kHf ? transformers_options() : ModelOptions();
 }
 
 ModelOptions model_options(const ModelSettings& model) {

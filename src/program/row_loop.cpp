@@ -9,10 +9,12 @@
 
 #include "deberta/error.h"
 #include "options/error_options.h"
+#include "pipeline/answer_json.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/progress_printer.h"
+#include "rows/row_input.h"
 #include "rows/row_parts.h"
 #include "rows/row_taker.h"
 
@@ -26,13 +28,6 @@ struct Counts {
   size_t tokens = 0;
   size_t repaired = 0;
 };
-
-// The question of choices may be empty, and words of a text are not texts. A text may also come to nothing in the
-// tokenizer: a space of no width is one.
-bool has_empty_text(const Row& row, const RowAnswer& answer) {
-  if (row.pair && row.items.empty() && is_blank(*row.pair)) return true;
-  return is_blank(row.text) || (!row.pair && row.items.empty() && answer.tokens <= answer.tokens_of_nothing);
-}
 
 class Loop {
  public:
@@ -134,7 +129,8 @@ void note_repaired_rows(size_t repaired) {
 
 Answer marked(const Row& row, RowAnswer answer) {
   answer.answer.cut_tokens = answer.cut_tokens;
-  answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || has_empty_text(row, answer);
+  const bool is_empty = is_of_empty_text(text_input(row), answer.tokens, answer.tokens_of_nothing);
+  answer.answer.is_of_empty_text = answer.answer.is_of_empty_text || is_empty;
   return std::move(answer.answer);
 }
 

@@ -23,5 +23,13 @@ TEST(Ascii, StripTakesWhiteSpaceFromBothEndsOnly) {
             "a");  // a space that is not of ASCII
 }
 
+TEST(Ascii, WhiteTextHasNothingElse) {
+  EXPECT_TRUE(is_white(""));
+  EXPECT_TRUE(is_white(" \t\r\n\f\v"));
+  EXPECT_FALSE(is_white(" a "));
+  EXPECT_FALSE(is_white("\x1c"));
+  EXPECT_FALSE(is_white("\xC2\xA0"));
+}
+
 }  // namespace
 }  // namespace deberta::ascii_test

@@ -112,6 +112,14 @@ TEST(Json, WritesFloatsAsTheShortestTextThatReadsBack) {
   }
 }
 
+TEST(Json, AFloatIsReadBackAsItsDigitsSay) {
+  EXPECT_EQ(Json(0.1F).as_read_back(), 0.1);
+  EXPECT_EQ(Json(0.99990255F).as_read_back(), 0.99990255);
+  EXPECT_EQ(Json(0.1F).as_number(), static_cast<double>(0.1F));
+  EXPECT_EQ(Json(2.5).as_read_back(), 2.5);
+  EXPECT_EQ(Json(7).as_read_back(), 7.0);
+}
+
 TEST(Json, ObjectsKeepTheirOrderAndFindTheirMembers) {
   const Json value = parse(R"({"z": 1, "a": [true, null, "x"], "m": {"k": -5}})");
   EXPECT_EQ(value.dump(), R"({"z": 1, "a": [true, null, "x"], "m": {"k": -5}})");

@@ -91,5 +91,40 @@ TEST(AnswerJson, APieceAtTheThresholdIsReplaced) {
   EXPECT_NE(text_of(to_json(answer, "a", OffsetUnit::kChars, 0.6)).find(R"("replaced": false)"), std::string::npos);
 }
 
+TEST(AnswerJson, AWindowHasItsPlaceAndItsLabels) {
+  const SequenceAnswer answer{.labels = {{"yes", 0.75F}},
+                              .scores = {0.75F},
+                              .windows = {{.chars = {3, 9}, .bytes = {4, 11}, .labels = {{"yes", 0.5F}}}}};
+  EXPECT_EQ(
+      text_of(to_json(answer)),
+      R"({"label": "yes", "score": 0.75, "labels": [{"label": "yes", "score": 0.75}], "windows": [{"start": 3, "end": 9, "labels": [{"label": "yes", "score": 0.5}]}]})");
+}
+
+TEST(AnswerJson, MarksSayWhatIsSoAndNothingElse) {
+  const auto marked = [](const TextMarks& marks) {
+    JsonObject object{{"label", "yes"}};
+    add_marks(marks, object);
+    return text_of(std::move(object));
+  };
+  EXPECT_EQ(marked({}), R"({"label": "yes"})");
+  EXPECT_EQ(marked({.cut_tokens = 3}), R"({"label": "yes", "cut_tokens": 3})");
+  EXPECT_EQ(marked({.cut_tokens = 3, .is_of_empty_text = true}), R"({"label": "yes", "cut_tokens": 3, "empty": true})");
+  const std::vector<std::string> texts{" ", "dry"};
+  const RankAnswer ranked{.documents = {{0, 0.75F, 1.1F}, {1, 0.25F, -1.1F, 2}}};
+  EXPECT_EQ(
+      text_of(to_json(ranked, "q", texts, false)),
+      R"({"query": "q", "results": [{"index": 0, "score": 0.75, "empty": true}, {"index": 1, "score": 0.25, "cut_tokens": 2}]})");
+}
+
+TEST(AnswerJson, ATextOfNothingIsEmpty) {
+  const std::vector<std::string> items{"a"};
+  EXPECT_TRUE(is_of_empty_text({.text = " "}, 5));
+  EXPECT_TRUE(is_of_empty_text({.text = "\xE2\x80\x8B"}, 2));  // the tokens around it alone
+  EXPECT_FALSE(is_of_empty_text({.text = "a"}, 3));
+  EXPECT_TRUE(is_of_empty_text({.text = "a", .pair = " "}, 5));
+  EXPECT_FALSE(is_of_empty_text({.text = "a", .pair = " ", .items = items}, 5));  // the question of choices
+  EXPECT_FALSE(is_of_empty_text({.text = "a"}, 1, 0));
+}
+
 }  // namespace
 }  // namespace deberta::answer_json_test
