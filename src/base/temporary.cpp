@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <random>
 
 #include "base/checked.h"
+#include "base/random_bits.h"
 
 namespace deberta {
 namespace {
@@ -28,8 +28,7 @@ bool leads_to(const std::string& path, int fd) {
 }  // namespace
 
 std::string temporary_name(const std::string& target) {
-  std::random_device random;
-  return fmt::format("{}{}{}-{:08x}", target, kTemporaryMark, ::getpid(), random());
+  return fmt::format("{}{}{}-{:08x}", target, kTemporaryMark, ::getpid(), random_bits());
 }
 
 bool is_temporary_of(std::string_view name, std::string_view target) {

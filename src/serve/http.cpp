@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <random>
+
+#include "base/random_bits.h"
 
 namespace deberta::serve {
 
@@ -19,13 +20,12 @@ bool is_plain_name(std::string_view text, size_t most) {
 
 std::string new_id() {
   static std::atomic<uint64_t> next = 0;
-  static const uint64_t start = std::random_device()();
+  static const uint64_t start = random_bits();
   return fmt::format("{:08x}{:08x}", start & 0xffffffff, next++ & 0xffffffff);
 }
 
 std::string new_secret() {
-  std::random_device draw;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", draw(), draw(), draw(), draw());
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random_bits(), random_bits(), random_bits(), random_bits());
 }
 
 std::string header_text(std::string_view text) {
