@@ -87,7 +87,9 @@ def build(units: list[Unit], wanted: list[checks.Check], changed: list[str]) -> 
     torch = {room.name for room in read_rooms(ROOT / "rooms.txt") if room.part == "torch"}
     needs = {need for check in wanted for need in check.needs.split()}
     has_training = "training" in needs or any(unit.room in torch for unit in units)
-    is_source = any(name.startswith(("src/", "include/", "train/", "cmake/", "CMake")) for name in changed)
+    is_source = any(
+        name.startswith(("src/", "include/", "train/", "python/src/", "cmake/", "CMake")) for name in changed
+    )
     targets = {f"test_{unit.room.replace('/', '_')}" for unit in units if unit.kind == "program"}
     if (
         is_source
@@ -106,6 +108,9 @@ def build(units: list[Unit], wanted: list[checks.Check], changed: list[str]) -> 
     if not targets:
         return True
     training = "mkdir -p build/dev && with_training test dev && " if has_training else ""
+    if any(unit.room.startswith("python/") for unit in units):
+        training += "with_python test dev && "
+        targets.add("deberta_python")
     return run_tests.shell(f"{serve}{training}build_preset test dev {' '.join(sorted(targets))}")
 
 

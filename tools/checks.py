@@ -33,13 +33,15 @@ class Check:
 CHECKS = [
     Check(
         "format",
-        r"(src|train|include|examples|tests|fuzz)/.*\.(cpp|h)",
+        r"(src|train|python|include|examples|tests|fuzz)/.*\.(cpp|h)",
         "clang-format-14 --dry-run --Werror {files}",
         "clang-format-14",
         "clang-format-14 -i {files}",
     ),
     Check(
-        "layers", r"(src|train|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py", "python3 tools/check_layers.py"
+        "layers",
+        r"(src|train|python|include)/.*|rooms\.txt|tools/(check_layers|rooms)\.py",
+        "python3 tools/check_layers.py",
     ),
     Check(
         "comments",

@@ -2,6 +2,7 @@
 
 PRODUCT_PACKAGES="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev libboost1.81-dev"
 TRAIN_PACKAGES="python3-venv"  # LibTorch comes from PyPI, into .venv
+PYTHON_PACKAGES="python3-dev python3-venv"  # of the Python extension; nanobind comes from PyPI
 TEST_PACKAGES="libgtest-dev libboost-context1.81-dev python3-venv dpkg-dev file"  # the last two for cpack -G DEB
 SERVE_TEST_PACKAGES="nginx-light caddy chromium chromium-driver strace"  # the proxies of deploy/, a browser for the pages, and what the server asks of the system
 BENCH_PACKAGES="libbenchmark-dev"
@@ -77,6 +78,22 @@ with_training() {
     grep -qs "^DEBERTA_TRAIN:BOOL=ON" "build/$preset/CMakeCache.txt" && exit 0
     echo "$what: configuring build/$preset with the training half" >&2
     cmake --preset "$preset" ${CONFIGURE_FLAGS:-} -DDEBERTA_TRAIN=ON >"build/$preset/configure.log" 2>&1 ||
+      { cat "build/$preset/configure.log" >&2; exit 1; }
+  ) 9>"build/$preset/.lock"
+}
+
+# with_python WHAT PRESET: the same build with the Python extension, for which it installs nanobind. Once configured so it stays so.
+with_python() {
+  local what=$1 preset=$2 python
+  install_packages "$what" $PYTHON_PACKAGES || return 1
+  mkdir -p "build/$preset"
+  (
+    flock 9
+    forget_other_place "$what" "build/$preset"
+    python=$(python3 tools/private_python.py python/src) || exit 1
+    grep -qs "^DEBERTA_PYTHON:BOOL=ON" "build/$preset/CMakeCache.txt" && exit 0
+    echo "$what: configuring build/$preset with the Python extension" >&2
+    cmake --preset "$preset" ${CONFIGURE_FLAGS:-} -DDEBERTA_PYTHON=ON -DPython_EXECUTABLE="$python" >"build/$preset/configure.log" 2>&1 ||
       { cat "build/$preset/configure.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
 }

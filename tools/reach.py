@@ -28,7 +28,7 @@ QUOTED = re.compile(r"""["' ]([\w-]+\.\w+)["' ]""")  # a file of the root
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),", re.M)
 CODE = (".cpp", ".h", ".inc", ".c", ".cu", ".cuh")
 NAMES_FILES = (".py", ".cpp", ".h", ".toml", ".sh", "")  # a page that names a file does not break with it
-PYTHON_FOLDERS = ("tests", "tools", "bench", "train/tokenizer")
+PYTHON_FOLDERS = ("tests", "tools", "python/deberta", "bench", "train/tokenizer")
 
 
 def is_test(name: str) -> bool:

@@ -1,5 +1,6 @@
 """The picture of the rooms, docs/concepts/rooms.svg, from rooms.txt: a row for each floor, the library and the program
-on the left, the training half on the right. As a chart that the program draws (docs/formats.md#charts)."""
+on the left, the training half on the right, the Python package below it. As a chart that the program draws
+(docs/formats.md#charts)."""
 
 from rooms import Room
 
@@ -10,6 +11,7 @@ GROUPS = {
     "program": "the program",
     "train": "the training half, with floors of its own",
     "server": "the server",
+    "python": "the Python package, on the library alone",
 }
 
 
@@ -36,7 +38,7 @@ def half(rooms: list[Room], place: tuple[int, int]) -> tuple[list[dict], int]:
 
 def picture(rooms: list[Room]) -> dict:
     rooms = [room for room in rooms if room.floor is not None]
-    left, end = half([room for room in rooms if not room.name.startswith("train/")], LEFT)
+    left, end = half([room for room in rooms if "/" not in room.name], LEFT)
     right, below = half([room for room in rooms if room.name.startswith("train/")], RIGHT)
     stem, tip = RIGHT[0] + RIGHT[1] // 2, LEFT[0] + LEFT[1] + 12
     first = end - 2 * PITCH + HEIGHT // 2  # the middle of floor 1: what all of training stands on
@@ -44,6 +46,6 @@ def picture(rooms: list[Room]) -> dict:
         "kind": "diagram",
         "title": "The rooms, floor by floor: a room includes only rooms below it",
         "groups": list(GROUPS.values()),
-        "boxes": [*left, *right],
+        "boxes": [*left, *right, *boxes(0, end - PITCH, [room for room in rooms if room.part == "python"], RIGHT)],
         "arrows": [{"points": [[stem, below - GAP + 8], [stem, first], [tip, first]]}],
     }

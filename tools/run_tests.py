@@ -89,7 +89,7 @@ def unlisted(listed: dict) -> list[Test]:
     """Folders with tests that no row names."""
     found = {
         path.parent.relative_to(ROOT / "tests").as_posix()
-        for pattern in ("*/*_test.cpp", "*/test_*.py", "train/*/*_test.cpp", "train/*/test_*.py")
+        for pattern in ("*/*_test.cpp", "*/test_*.py", "train/*/*_test.cpp", "train/*/test_*.py", "python/*/test_*.py")
         for path in (ROOT / "tests").glob(pattern)
     }
     return [Test(f"{name}: not in rooms.txt", 0, "failed") for name in sorted(found - set(listed))]

@@ -60,8 +60,8 @@ struct Pipeline {
 DEBERTA_API Pipeline open_pipeline(const std::string& path, const ModelOptions& options = {},
                                    const OpenOptions& open_options = {});
 
-// The options by which a model computes what transformers does, where that differs from the authors' code. For qa() there
-// is QuestionOptions::as_transformers as well.
+// The options by which a model computes what transformers does, where that differs from the authors' code. For qa()
+// there is QuestionOptions::as_transformers as well.
 DEBERTA_API ModelOptions transformers_options();
 
 // A label of entities.

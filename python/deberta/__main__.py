@@ -1,0 +1,5 @@
+"""`python -m deberta` is the command `deberta`."""
+
+from deberta._program import main
+
+main()

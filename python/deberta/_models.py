@@ -1,0 +1,53 @@
+"""Names to folders, and what a pickle says of a folder."""
+
+from __future__ import annotations
+
+import os
+
+from deberta import _deberta
+from deberta._errors import make_error
+
+_WHOLE_BYTES, _BLOCK_BYTES, _BLOCKS = 1 << 24, 1 << 16, 64
+
+
+def builtin_folders() -> list[str]:
+    """Where the built-in models may be: the package deberta_models, and the clone that this package was built in."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "deberta_models", "models")
+    clone = os.path.join(os.path.dirname(os.path.dirname(here)), "models")
+    return [folder for folder in (beside, clone) if os.path.isdir(folder)]
+
+
+def find_model(name: str | os.PathLike[str]) -> str:
+    """The absolute path of a model: a directory, builtin:NAME, or ORG/NAME in the hub cache. Downloads nothing.
+
+    Raises FileError for a name that leads nowhere."""
+    try:
+        path = os.fspath(name)
+    except TypeError:
+        path = None
+    if not isinstance(path, str) or not path:
+        raise make_error("usage", f"model: expected a name or a path, got {name!r}", "model")
+    return os.path.abspath(_deberta.find_model(path, builtin_folders()))
+
+
+def hash_of(folder: str) -> str:
+    """SHA-256 over the names and sizes of a model's files and their contents: of a file above 16 MiB 64 blocks of 64
+    KiB, spread evenly from its begin to its end."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(name for name in names if not name.startswith(".")):
+            path = os.path.join(root, name)
+            size = os.path.getsize(path)
+            digest.update(f"{os.path.relpath(path, folder)}\0{size}\0".encode("utf-8", "surrogateescape"))
+            with open(path, "rb") as file:
+                if size <= _WHOLE_BYTES:
+                    digest.update(file.read())
+                    continue
+                for block in range(_BLOCKS):
+                    file.seek((size - _BLOCK_BYTES) * block // (_BLOCKS - 1))
+                    digest.update(file.read(_BLOCK_BYTES))
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""Rows of an iterable to answers: one thread reads groups, the caller's answers them."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+
+from deberta._errors import Error, make_error
+from deberta._pipeline import _TASKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from deberta._pipeline import Pipeline
+
+
+class _Reader:
+    """Groups of rows, read ahead. An exception of the iterable comes after the rows before it."""
+
+    def __init__(self, rows: Iterable[Any], group: int, ahead: int) -> None:
+        self._groups: queue.Queue[list[Any] | BaseException] = queue.Queue(ahead)
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._read, args=(iter(rows), group), daemon=True)
+        self._thread.start()
+
+    def _put(self, group: list[Any] | BaseException) -> None:
+        while not self._is_stopped.is_set():
+            try:
+                return self._groups.put(group, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def _read(self, rows: Iterator[Any], group: int) -> None:
+        taken: list[Any] = []
+        try:
+            while not self._is_stopped.is_set():
+                taken = []
+                for row in itertools.islice(rows, group):
+                    taken.append(row)
+                if not taken:
+                    break
+                self._put(taken)
+            self._put([])
+        except BaseException as error:
+            if taken:
+                self._put(taken)
+            self._put(error)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        while group := self._groups.get():
+            if isinstance(group, BaseException):
+                raise group
+            yield group
+
+    def stop(self) -> None:
+        self._is_stopped.set()
+
+
+def _columns(task: str, rows: list[Any]) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
+    """Texts, pairs and items; a row of another form stays in the place of its text, and is refused there."""
+    _, (_, pair, items) = _TASKS[task]
+    width = 1 + bool(pair) + bool(items)
+    fitting = [row if isinstance(row, tuple) and 1 < len(row) <= width else (row,) for row in rows]
+    longest = max(map(len, fitting))
+    if width == 1 or longest == 1:
+        return [row[0] for row in fitting], None, None
+    whole = [(*row, *[None] * (longest - len(row))) for row in fitting]
+    texts, seconds = [row[0] for row in whole], [row[1] for row in whole]
+    if not items:
+        return texts, seconds, None
+    lists = [row if isinstance(row, (list, tuple)) else [None] for row in seconds]
+    return texts, [row[2] for row in whole] if longest == 3 else None, lists
+
+
+def answer_stream(
+    pipeline: Pipeline, task: str, rows: Iterable[Any], group: int, ahead: int, parameters: dict[str, Any]
+) -> Iterator[Any]:
+    if task not in _TASKS:
+        raise make_error("usage", f"task: expected one of {', '.join(_TASKS)}, got {task!r}", "task")
+    for name, value in (("group", group), ("ahead", ahead)):
+        if not isinstance(value, int) or value < 1:
+            raise make_error("usage", f"{name}: expected an integer from 1, got {value!r}", name)
+    return _answers(pipeline, task, _Reader(rows, group, ahead), parameters)
+
+
+def _answers(pipeline: Pipeline, task: str, reader: _Reader, parameters: dict[str, Any]) -> Iterator[Any]:
+    first = 0
+    try:
+        for rows in reader:
+            for i, answer in enumerate(pipeline._answer(task, *_columns(task, rows), "keep", parameters)):
+                yield _at(answer, first, i) if isinstance(answer, Error) else answer
+            first += len(rows)
+    finally:
+        reader.stop()
+
+
+def _at(error: Error, first: int, row: int) -> Error:
+    """The place of a row in the stream, in place of that in its group."""
+    return make_error(error.code, error.message.replace(f"[{row}]", f"[{first + row}]", 1), error.argument)

@@ -1,0 +1,74 @@
+// A row is bad when one of its texts is.
+#include "python/src/inputs.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace deberta::python {
+namespace nb = nanobind;
+namespace {
+
+void check_length(const std::string& name, size_t length, const std::string& first_name, size_t expected) {
+  if (length == expected) return;
+  throw Error(
+      ErrorCode::kInput,
+      {{.message = fmt::format("expected {}, as many as {}, got {}", expected, first_name, length), .argument = name}});
+}
+
+}  // namespace
+
+Inputs::Inputs(nb::handle texts, nb::handle pairs, nb::handle items, std::vector<std::string> names)
+    : names_(std::move(names)), texts_(texts, names_.at(0)) {
+  if (!pairs.is_none()) {
+    pairs_.emplace(pairs, names_.at(1));
+    check_length(names_[1], pairs_->size(), names_[0], texts_.size());
+  }
+  if (items.is_none()) return;
+  if (!PyList_Check(items.ptr()) && !PyTuple_Check(items.ptr()))
+    throw Error(ErrorCode::kInput,
+                {{.message = "expected a list with a list of texts for each row", .argument = names_.at(2)}});
+  items_.emplace();
+  for (const nb::handle row : items) {
+    const std::string place = fmt::format("{}[{}]", names_.at(2), items_->size());
+    const Texts list(row, place);
+    Items& kept = items_->emplace_back();
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (kept.fault.empty() && !list.fault(i).empty()) kept.fault = fmt::format("{}[{}]: {}", place, i, list.fault(i));
+      kept.texts.emplace_back(list[i]);
+    }
+  }
+  check_length(names_[2], items_->size(), names_[0], texts_.size());
+}
+
+size_t Inputs::bytes(size_t row) const {
+  size_t bytes = texts_[row].size() + (pairs_ ? (*pairs_)[row].size() : 0);
+  if (!items_) return bytes;
+  for (const std::string& item : (*items_)[row].texts) bytes += item.size();
+  return bytes;
+}
+
+TextInput Inputs::view(size_t row) const {
+  TextInput input{.text = texts_[row]};
+  if (pairs_) input.pair = (*pairs_)[row];
+  if (items_) input.items = (*items_)[row].texts;
+  return input;
+}
+
+std::string Inputs::place(size_t row) const {
+  return fmt::format("{}[{}]", names_[0], row);
+}
+
+std::optional<Error> Inputs::fault(size_t row) const {
+  const auto error = [&](const std::string& name, std::string_view message) {
+    return Error(ErrorCode::kInput,
+                 {{.where = fmt::format("{}[{}]", name, row), .message = std::string(message), .argument = name}});
+  };
+  if (!texts_.fault(row).empty()) return error(names_[0], texts_.fault(row));
+  if (pairs_ && !pairs_->fault(row).empty()) return error(names_[1], pairs_->fault(row));
+  if (items_ && !(*items_)[row].fault.empty())
+    return Error(ErrorCode::kInput, {{.message = (*items_)[row].fault, .argument = names_[2]}});
+  return std::nullopt;
+}
+
+}  // namespace deberta::python

@@ -1,0 +1,41 @@
+// The columns of a call as the inputs of a task.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deberta/error.h"
+#include "deberta/pipeline.h"
+#include "python/src/texts.h"
+
+namespace deberta::python {
+
+class Inputs {
+ public:
+  // `texts`, `pairs` and `items` (a list of texts for each row): columns of one length; None: no such column. `names`:
+  // what the caller calls the three. Throws kInput for columns that are none or differ in length.
+  Inputs(nanobind::handle texts, nanobind::handle pairs, nanobind::handle items, std::vector<std::string> names);
+
+  size_t size() const { return texts_.size(); }
+  size_t bytes(size_t row) const;  // of its text and its pair
+  TextInput view(size_t row) const;
+  // Why the row cannot be read, with its place.
+  std::optional<Error> fault(size_t row) const;
+  // "texts[3]"
+  std::string place(size_t row) const;
+
+ private:
+  std::vector<std::string> names_;
+  Texts texts_;
+  std::optional<Texts> pairs_;
+  struct Items {
+    std::vector<std::string> texts = {};
+    std::string fault = {};
+  };
+  std::optional<std::vector<Items>> items_;
+};
+
+}  // namespace deberta::python

@@ -1,0 +1,19 @@
+// Values between Python and JSON. A float of an answer becomes the double nearest to its digits, so that an object here
+// equals what json.loads() makes of the program's line.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "base/json.h"
+
+namespace deberta::python {
+
+nanobind::object to_python(const Json& value);
+nanobind::dict to_python(const JsonObject& object);
+
+// None, bool, int, float, str, lists, tuples and dicts of these; what has tolist() (arrays and their scalars) becomes
+// that. Throws kInput, naming `argument`, for anything else.
+Json to_json_value(nanobind::handle value, const std::string& argument);
+
+}  // namespace deberta::python
