@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from deberta import _deberta
 from deberta._answers import (
     Answer,
     Answers,
@@ -29,6 +30,7 @@ _TASKS: dict[str, tuple[type[Answer], tuple[str, str, str]]]
 
 class Pipeline:
     path: str
+    _core: _deberta.Model
     def __init__(
         self,
         model: str | os.PathLike[str],

@@ -34,7 +34,10 @@ Inputs::Inputs(nb::handle texts, nb::handle pairs, nb::handle items, std::vector
     const Texts list(row, place);
     Items& kept = items_->emplace_back();
     for (size_t i = 0; i < list.size(); ++i) {
-      if (kept.fault.empty() && !list.fault(i).empty()) kept.fault = fmt::format("{}[{}]: {}", place, i, list.fault(i));
+      if (kept.fault.empty() && !list.fault(i).empty()) {
+        kept.place = fmt::format("{}[{}]", place, i);
+        kept.fault = list.fault(i);
+      }
       kept.texts.emplace_back(list[i]);
     }
   }
@@ -60,15 +63,15 @@ std::string Inputs::place(size_t row) const {
 }
 
 std::optional<Error> Inputs::fault(size_t row) const {
-  const auto error = [&](const std::string& name, std::string_view message) {
-    return Error(ErrorCode::kInput,
-                 {{.where = fmt::format("{}[{}]", name, row), .message = std::string(message), .argument = name}});
+  const auto error = [&](const std::string& name, std::string place, std::string_view message) {
+    return Error(ErrorCode::kInput, {{.where = std::move(place), .message = std::string(message), .argument = name}});
   };
-  if (!texts_.fault(row).empty()) return error(names_[0], texts_.fault(row));
-  if (pairs_ && !pairs_->fault(row).empty()) return error(names_[1], pairs_->fault(row));
-  if (items_ && !(*items_)[row].fault.empty())
-    return Error(ErrorCode::kInput, {{.message = (*items_)[row].fault, .argument = names_[2]}});
-  return std::nullopt;
+  if (!texts_.fault(row).empty()) return error(names_[0], place(row), texts_.fault(row));
+  if (pairs_ && !pairs_->fault(row).empty())
+    return error(names_[1], fmt::format("{}[{}]", names_[1], row), pairs_->fault(row));
+  if (!items_) return std::nullopt;
+  const Items& items = (*items_)[row];
+  return items.fault.empty() ? std::nullopt : std::optional(error(names_[2], items.place, items.fault));
 }
 
 }  // namespace deberta::python

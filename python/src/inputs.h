@@ -33,6 +33,7 @@ class Inputs {
   std::optional<Texts> pairs_;
   struct Items {
     std::vector<std::string> texts = {};
+    std::string place = {};  // of the first that cannot be read
     std::string fault = {};
   };
   std::optional<std::vector<Items>> items_;

@@ -1,0 +1,317 @@
+"""Bad input of every kind: the class of the exception, its code, its argument and its message."""
+
+import pickle
+
+import deberta
+import numpy
+import pytest
+
+# (name of the pipeline, call, code, argument, message)
+TABLE = {
+    "a number": (
+        "sequence",
+        lambda p: p.classify(7),
+        "input",
+        "texts",
+        "texts: expected a text or a list of texts, got int",
+    ),
+    "None": (
+        "sequence",
+        lambda p: p.classify(None),
+        "input",
+        "texts",
+        "texts: expected a text or a list of texts, got None",
+    ),
+    "bytes": (
+        "sequence",
+        lambda p: p.classify(b"a"),
+        "input",
+        "texts",
+        "texts: expected a text or a list of texts, got bytes",
+    ),
+    "a generator": (
+        "sequence",
+        lambda p: p.classify(t for t in "ab"),
+        "input",
+        "texts",
+        "texts: expected a text or a list of texts, got generator",
+    ),
+    "None in a list": (
+        "sequence",
+        lambda p: p.classify(["a", None]),
+        "input",
+        "texts",
+        "texts[1]: expected a text, got None",
+    ),
+    "a number in a tuple": (
+        "sequence",
+        lambda p: p.classify(("a", "b", 1.5)),
+        "input",
+        "texts",
+        "texts[2]: expected a text, got float",
+    ),
+    "a list in a list": (
+        "sequence",
+        lambda p: p.classify(["a", ["b"]]),
+        "input",
+        "texts",
+        "texts[1]: expected a text, got list",
+    ),
+    "a lone surrogate": (
+        "sequence",
+        lambda p: p.classify(["a", "x\ud800"]),
+        "input",
+        "texts",
+        "texts[1]: expected text, got a lone surrogate, which no encoding has",
+    ),
+    "an array of numbers": (
+        "sequence",
+        lambda p: p.classify(numpy.ones(2)),
+        "input",
+        "texts",
+        "texts[0]: expected a text, got float",
+    ),
+    "fewer pairs": (
+        "sequence",
+        lambda p: p.classify(["a", "b"], ["c"]),
+        "input",
+        "pairs",
+        "pairs: expected 2, as many as texts, got 1",
+    ),
+    "a pair of another kind": (
+        "sequence",
+        lambda p: p.classify("a", ["b"]),
+        "input",
+        "pairs",
+        "pairs[0]: expected a text, got list",
+    ),
+    "no contexts": (
+        "span",
+        lambda p: p.qa(["a"], [None]),
+        "input",
+        "contexts",
+        "contexts[0]: expected a text, got None",
+    ),
+    "documents without a list": (
+        "number",
+        lambda p: p.rerank(["a"], "b"),
+        "input",
+        "documents",
+        "documents: expected a list with a list of texts for each row",
+    ),
+    "None among documents": (
+        "number",
+        lambda p: p.rerank("a", ["b", None]),
+        "input",
+        "documents",
+        "documents[0][1]: expected a text, got None",
+    ),
+    "an unknown parameter": (
+        "sequence",
+        lambda p: p.classify("a", max_token=3),
+        "usage",
+        "max_token",
+        "max_token: no parameter of classify; did you mean max_tokens?",
+    ),
+    "a parameter of another type": (
+        "sequence",
+        lambda p: p.classify("a", max_tokens="3"),
+        "usage",
+        "max_tokens",
+        'max_tokens: expected an integer in 3..1048576, got "3" (string)',
+    ),
+    "a parameter out of range": (
+        "sequence",
+        lambda p: p.classify("a", max_tokens=2),
+        "usage",
+        "max_tokens",
+        "max_tokens: expected an integer in 3..1048576, got 2 (integer)",
+    ),
+    "True for a number": (
+        "sequence",
+        lambda p: p.classify("a", top_k=True),
+        "usage",
+        "top_k",
+        "top_k: expected an integer in 0..100000, got true (boolean)",
+    ),
+    "a word that is none": (
+        "sequence",
+        lambda p: p.classify("a", truncate="middle"),
+        "usage",
+        "truncate",
+        'truncate: expected one of right|left|window|error, got "middle" (string)',
+    ),
+    "a text for a list": (
+        "nli",
+        lambda p: p.zero_shot("a", "sport"),
+        "usage",
+        "labels",
+        'labels: expected a list of texts, got "sport" (string)',
+    ),
+    "a number too large": (
+        "sequence",
+        lambda p: p.classify("a", top_k=1 << 70),
+        "input",
+        "top_k",
+        "top_k: expected an integer of 64 bits, got a larger one",
+    ),
+    "an object for a parameter": (
+        "sequence",
+        lambda p: p.classify("a", top_k=object()),
+        "input",
+        "top_k",
+        "top_k: expected None, a bool, a number, a text, a list or a dict, got object",
+    ),
+    "errors of another word": (
+        "sequence",
+        lambda p: p.classify("a", errors="skip"),
+        "usage",
+        "errors",
+        "errors: expected raise or keep, got 'skip'",
+    ),
+    "a model without the head": ("sequence", lambda p: p.fill("a [MASK]"), "task", None, None),
+    "a text without a mask": ("lm", lambda p: p.fill("a"), "input", None, None),
+    "no labels": ("extractor", lambda p: p.extract("a", None), "usage", "labels", "labels: expected labels, got none"),
+    "a threshold of no label": (
+        "extractor",
+        lambda p: p.extract("a", ["x"], threshold={"y": 0.5}),
+        "usage",
+        "threshold",
+        'threshold: expected one of the labels, got "y"',
+    ),
+    "too long": (
+        "sequence",
+        lambda p: p.classify("a " * 99, max_tokens=9, truncate="error"),
+        "text-too-long",
+        None,
+        None,
+    ),
+    "an id outside": ("sequence", lambda p: p.model.forward([[1, 99999, 2]]), "token-id", None, None),
+    "ids that are texts": (
+        "sequence",
+        lambda p: p.model.forward([["a"]]),
+        "input",
+        "ids",
+        "ids: expected integers of 32 bits, got 'a'",
+    ),
+    "ids of fractions": (
+        "sequence",
+        lambda p: p.model.forward(numpy.ones((1, 3))),
+        "input",
+        "ids",
+        "ids: expected integers of 32 bits, got 1.0",
+    ),
+    "no ids": (
+        "sequence",
+        lambda p: p.model.forward([]),
+        "input",
+        "ids",
+        "ids: expected at least one sequence, got none",
+    ),
+    "ragged ids with a mask": (
+        "sequence",
+        lambda p: p.model.forward([[1, 2], [1, 5, 2]], mask=[[1, 1], [1, 1, 1]]),
+        "input",
+        "ids",
+        "ids: expected rows of one length where there is a mask",
+    ),
+    "a mask of another shape": (
+        "sequence",
+        lambda p: p.model.forward([[1, 2]], mask=[[1]]),
+        "input",
+        "mask",
+        "mask: expected as many rows as ids, each as long as its ids",
+    ),
+    "a layer that is none": (
+        "sequence",
+        lambda p: p.model.forward([[1, 2]], layers=[9]),
+        "usage",
+        "layers",
+        "layers: expected 0..2, or from the end, got 9",
+    ),
+    "an unknown task": ("sequence", lambda p: next(p.stream("guess", ["a"])), "usage", "task", None),
+    "a dtype that is none": (
+        "sequence",
+        lambda p: deberta.open(p.path, dtype="fp16"),
+        "usage",
+        "dtype",
+        'dtype: expected one of auto, fp32, bf16, int8, got "fp16"',
+    ),
+    "threads below": (
+        "sequence",
+        lambda p: deberta.open(p.path, threads=-1),
+        "usage",
+        "threads",
+        "threads: expected an integer from 0, got -1",
+    ),
+    "no name": ("sequence", lambda p: deberta.open(""), "usage", "model", "model: expected a name or a path, got ''"),
+    "a name of another type": (
+        "sequence",
+        lambda p: deberta.open(7),
+        "usage",
+        "model",
+        "model: expected a name or a path, got 7",
+    ),
+    "more dimensions": (
+        "lm",
+        lambda p: p.embed("a", dimensions=99),
+        "usage",
+        "dimensions",
+        "dimensions: expected at most 16, the model's, got 99",
+    ),
+    "None to embed": ("lm", lambda p: p.embed(["a", None]), "input", "texts", "texts[1]: expected a text, got None"),
+    "None to tokenize": (
+        "lm",
+        lambda p: p.tokenizer.encode(["a", None]),
+        "input",
+        "texts",
+        "texts[1]: expected a text, got None",
+    ),
+    "a piece that is none": ("lm", lambda p: p.tokenizer.piece(99999), "token-id", None, None),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_bad_input_is_an_error_of_the_package(pipelines, case):
+    name, call, code, argument, message = TABLE[case]
+    with pytest.raises(deberta.InputError) as caught:
+        call(pipelines[name])
+    error = caught.value
+    assert isinstance(error, ValueError) and error.code == code
+    assert error.argument == argument or argument is None
+    assert message is None or str(error) == message
+    assert pickle.loads(pickle.dumps(error)) == error
+
+
+def test_files_that_are_not_there_are_os_errors(tmp_path):
+    for name in ("nowhere/at/all", "nobody/nothing", tmp_path / "missing"):
+        with pytest.raises(deberta.FileError) as caught:
+            deberta.open(name)
+        assert isinstance(caught.value, OSError) and caught.value.code == "file-not-found"
+
+
+def test_a_closed_pipeline_refuses(models):
+    with deberta.open(models["sequence"]) as pipeline:
+        assert pipeline.classify("a").label and not pipeline.is_closed
+    for call in (lambda: pipeline.classify("a"), lambda: pipeline.model.forward([[1, 2]]), lambda: pipeline.tokenizer):
+        with pytest.raises(deberta.InputError, match="got one that was closed"):
+            call()
+    assert pipeline.is_closed and "closed" in repr(pipeline)
+    pipeline.close()
+
+
+def test_nothing_of_nothing_is_nothing(pipelines):
+    assert pipelines["sequence"].classify([]) == [] and pipelines["sequence"].classify(()) == []
+    assert pipelines["lm"].embed([]).shape == (0, 16)
+    assert list(pipelines["sequence"].stream("classify", [])) == []
+
+
+def test_answers_say_what_they_have(pipelines):
+    answer = pipelines["sequence"].classify("a fine film")
+    with pytest.raises(AttributeError, match="Classification has no colour; it has label, score, labels"):
+        print(answer.colour)
+    assert pickle.loads(pickle.dumps(answer)) == answer and repr(answer).startswith("Classification(label=")
+    assert answer.cut_tokens == 0 and answer.empty is False and pipelines["sequence"].classify(" ").empty
+    changed = answer.to_dict()
+    changed["labels"][0]["label"] = "other"
+    assert answer.labels[0].label != "other"
