@@ -65,6 +65,7 @@ class Pipeline:
     def tokenizer(self) -> Tokenizer: ...
     @property
     def aio(self) -> AsyncTasks: ...
+    def scores(self, texts: Any, pairs: Any | None = None, **parameters: Any) -> NDArray[np.float32]: ...
     def _answer(
         self, task: str, texts: Any, pairs: Any, items: Any, errors: str, parameters: dict[str, Any]
     ) -> Any: ...
@@ -126,7 +127,7 @@ def type_of(method: str, row: tuple) -> str:
 
 def keywords(method: str, rows: list[tuple]) -> list[str]:
     columns = METHODS[method][2]
-    errors = [] if method == "embed" else ['errors: Literal["raise", "keep"] = "raise"']
+    errors = ["prompt: str | None = None"] if method == "embed" else ['errors: Literal["raise", "keep"] = "raise"']
     taken = [f"{row[0]}: {type_of(method, row)} | None = None" for row in rows if row[0] not in columns]
     return [*errors, *taken]
 

@@ -129,6 +129,14 @@ class Pipeline:
         """Labels of texts, or of pairs of texts."""
         return self._answer("classify", texts, pairs, None, errors, parameters)
 
+    def scores(self, texts: Any, pairs: Any = None, **parameters: Any) -> Any:
+        """The scores of classify as an array, by class in the model's order: [C] of a text, [N, C] of a list."""
+        is_one = isinstance(texts, str)
+        if is_one:
+            texts, pairs = [texts], None if pairs is None else [pairs]
+        scores = self._core.scores(texts, pairs, parameters)
+        return scores[0] if is_one else scores
+
     def nli(self, premises: Any, hypotheses: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """Whether each premise entails its hypothesis."""
         return self._answer("nli", premises, hypotheses, None, errors, parameters)
@@ -176,10 +184,12 @@ class Pipeline:
         """The cosine of the vectors of each text and its pair."""
         return self._answer("similarity", texts, pairs, None, errors, parameters)
 
-    def embed(self, texts: Any, **parameters: Any) -> Any:
-        """Vectors: an array [D] of a text, [N, D] of a list; with pooling="none" [L, D], or a list of these."""
+    def embed(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any:
+        """Vectors: an array [D] of a text, [N, D] of a list; with pooling="none" [L, D], or a list of these.
+
+        `prompt` stands before every text, in place of the one that the folder may have."""
         is_one = isinstance(texts, str)
-        vectors = self._core.embed([texts] if is_one else texts, parameters)
+        vectors = self._core.embed([texts] if is_one else texts, parameters, prompt)
         return vectors[0] if is_one else vectors
 
     # ---- streams

@@ -55,6 +55,7 @@ class Pipeline:
     def tokenizer(self) -> Tokenizer: ...
     @property
     def aio(self) -> AsyncTasks: ...
+    def scores(self, texts: Any, pairs: Any | None = None, **parameters: Any) -> NDArray[np.float32]: ...
     def _answer(
         self, task: str, texts: Any, pairs: Any, items: Any, errors: str, parameters: dict[str, Any]
     ) -> Any: ...
@@ -494,6 +495,7 @@ class Pipeline:
         self,
         texts: str,
         *,
+        prompt: str | None = None,
         max_tokens: int | None = None,
         truncate: Literal["right", "left", "error"] | None = None,
         pooling: Literal["auto", "cls", "mean", "max", "none"] | None = None,
@@ -516,6 +518,7 @@ class Pipeline:
         self,
         texts: Any,
         *,
+        prompt: str | None = None,
         max_tokens: int | None = None,
         truncate: Literal["right", "left", "error"] | None = None,
         pooling: Literal["auto", "cls", "mean", "max", "none"] | None = None,

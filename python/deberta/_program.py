@@ -11,7 +11,7 @@ from deberta._models import builtin_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 
 def find_program(name: str = "deberta") -> str:
@@ -35,6 +35,20 @@ def environment() -> dict[str, str]:
     for folder in builtin_folders()[:1]:
         added.setdefault("DEBERTA_DATA_DIR", os.path.dirname(folder))
     return added
+
+
+def option_words(options: dict[str, Any]) -> list[str]:
+    """{"max_tokens": 9, "labels": ["a", "b"], "quiet": True} as words of a command; None and False give none."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if isinstance(value, (list, tuple)):
+            words.append(",".join(map(str, value)))
+        elif value is not True:
+            words.append(os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+    return words
 
 
 def main() -> NoReturn:

@@ -75,6 +75,7 @@ nb::dict info(const Opened& opened) {
   dict["layers"] = config.num_hidden_layers;
   dict["heads"] = config.num_attention_heads;
   dict["hidden_size"] = config.hidden_size;
+  dict["activation"] = nb::cast(config.sentence_transformers_activation);
   dict["memory_bytes"] = model.memory_bytes();
   dict["has_mask_decoder"] = model.has_mask_decoder();
   dict["config"] = nb::str(config.raw.data(), config.raw.size());
@@ -125,11 +126,17 @@ void bind_model(nb::module_& module) {
           nb::arg("task"), nb::arg("texts"), nb::arg("pairs").none(), nb::arg("items").none(), nb::arg("names"),
           nb::arg("parameters"), nb::arg("keeps_errors"))
       .def(
-          "embed",
-          [](const Opened& self, nb::handle texts, const nb::dict& parameters) {
-            return self.embed(Inputs(texts, nb::none(), nb::none(), {"texts"}), parameters_of(parameters));
+          "scores",
+          [](const Opened& self, nb::handle texts, nb::handle pairs, const nb::dict& parameters) {
+            return self.scores(Inputs(texts, pairs, nb::none(), {"texts", "pairs"}), parameters_of(parameters));
           },
-          nb::arg("texts"), nb::arg("parameters"))
+          nb::arg("texts"), nb::arg("pairs").none(), nb::arg("parameters"))
+      .def(
+          "embed",
+          [](const Opened& self, nb::handle texts, const nb::dict& parameters, std::optional<std::string> prompt) {
+            return self.embed(Inputs(texts, nb::none(), nb::none(), {"texts"}), parameters_of(parameters), prompt);
+          },
+          nb::arg("texts"), nb::arg("parameters"), nb::arg("prompt").none())
       .def(
           "forward",
           [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, std::vector<int32_t> layers,

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -158,16 +159,16 @@ nb::list Opened::run(const std::string& task, const Inputs& inputs, JsonObject p
   return answers;
 }
 
-nb::object Opened::embed(const Inputs& inputs, JsonObject parameters) const {
-  const std::shared_ptr<const OpenedModel> model = this->model();
-  const VectorRules rules = vector_rules(*model, std::move(parameters));
-  const size_t columns = embedding_columns(model->pipeline, rules.options);
-  std::vector<float> pooled;
-  nb::list by_token;
+namespace {
+
+// Rows in groups, without the GIL; the first that cannot be read or answered is thrown.
+template <class Answer>
+void answer_groups(const Inputs& inputs, const std::function<std::vector<Answer>(std::span<const TextInput>)>& answer,
+                   const std::function<void(Answer& answer)>& take) {
   for_each_group(
       inputs.size(), [&](size_t row) { return inputs.bytes(row); },
       [&](size_t first, size_t count) {
-        std::vector<EmbeddingAnswer> vectors;
+        std::vector<Answer> answers;
         {
           const nb::gil_scoped_release unlocked;
           std::vector<TextInput> views;
@@ -175,18 +176,42 @@ nb::object Opened::embed(const Inputs& inputs, JsonObject parameters) const {
             if (const std::optional<Error> fault = inputs.fault(row)) throw Error(*fault);
             views.push_back(inputs.view(row));
           }
-          vectors = deberta::embed(model->pipeline, views, rules.options);
-          for (EmbeddingAnswer& vector : vectors) rules.apply(vector, columns);
+          answers = answer(views);
         }
-        for (EmbeddingAnswer& vector : vectors) {
-          if (rules.options.pools)
-            pooled.insert(pooled.end(), vector.vectors.begin(), vector.vectors.end());
-          else
-            by_token.append(
-                to_array(std::move(vector.vectors), {vector.vectors.size() / rules.columns, rules.columns}));
-        }
+        for (Answer& one : answers) take(one);
         handle_signals();
         pass_warnings();
+      });
+}
+
+}  // namespace
+
+nb::object Opened::scores(const Inputs& inputs, JsonObject parameters) const {
+  const std::shared_ptr<const OpenedModel> model = this->model();
+  const SequenceOptions options = sequence_options(*model, std::move(parameters));
+  classify(model->pipeline, {}, options);  // refuses a model without the head
+  std::vector<float> scores;
+  answer_groups<SequenceAnswer>(
+      inputs, [&](auto views) { return classify(model->pipeline, views, options); },
+      [&](SequenceAnswer& answer) { scores.insert(scores.end(), answer.scores.begin(), answer.scores.end()); });
+  return to_array(std::move(scores), {inputs.size(), static_cast<size_t>(model->pipeline.model.labels())});
+}
+
+nb::object Opened::embed(const Inputs& inputs, JsonObject parameters, const std::optional<std::string>& prompt) const {
+  const std::shared_ptr<const OpenedModel> model = this->model();
+  const VectorRules rules = vector_rules(*model, std::move(parameters), prompt);
+  const size_t columns = embedding_columns(model->pipeline, rules.options);
+  std::vector<float> pooled;
+  nb::list by_token;
+  answer_groups<EmbeddingAnswer>(
+      inputs, [&](auto views) { return deberta::embed(model->pipeline, views, rules.options); },
+      [&](EmbeddingAnswer& answer) {
+        rules.apply(answer, columns);
+        const size_t rows = answer.vectors.size() / rules.columns;
+        if (rules.options.pools)
+          pooled.insert(pooled.end(), answer.vectors.begin(), answer.vectors.end());
+        else
+          by_token.append(to_array(std::move(answer.vectors), {rows, rules.columns}));
       });
   if (!rules.options.pools) return by_token;
   return to_array(std::move(pooled), {inputs.size(), rules.columns});

@@ -95,7 +95,7 @@ AnswerTexts with_marks(Run run, ToObject to_object) {
 
 // ---- the tasks
 
-AnswerTexts classify_task(const OpenedModel& model, const Parameters& parameters) {
+SequenceOptions sequence_options(const OpenedModel& model, const Parameters& parameters) {
   SequenceOptions options;
   options.rules = rules_of(model, parameters);
   options.top_k = *parameters.whole("top_k");
@@ -107,6 +107,11 @@ AnswerTexts classify_task(const OpenedModel& model, const Parameters& parameters
                     "expected truncate=\"window\" as well, since texts are not read in windows otherwise");
   if (!options.benign_labels.empty() && options.window_scores != WindowScores::kMax)
     refuse_argument("benign_labels", "expected window_scores=\"max\" as well");
+  return options;
+}
+
+AnswerTexts classify_task(const OpenedModel& model, const Parameters& parameters) {
+  const SequenceOptions options = sequence_options(model, parameters);
   return with_marks([&model, options](auto inputs) { return classify(model.pipeline, inputs, options); },
                     [](const TextInput&, const SequenceAnswer& answer) { return to_json(answer); });
 }
@@ -325,9 +330,14 @@ AnswerTexts answering(const OpenedModel& model, std::string_view task, JsonObjec
   return row->make(model, Parameters(row->parameters, std::move(parameters)));
 }
 
-VectorRules vector_rules(const OpenedModel& model, JsonObject given) {
+SequenceOptions sequence_options(const OpenedModel& model, JsonObject parameters) {
+  return sequence_options(model, Parameters("classify", std::move(parameters)));
+}
+
+VectorRules vector_rules(const OpenedModel& model, JsonObject given, const std::optional<std::string>& prompt) {
   const Parameters parameters("embed", std::move(given));
   VectorRules rules{.options = embedding_options(model, parameters)};
+  if (prompt) rules.options.rules.prompt = *prompt;
   rules.columns = embedding_columns(model.pipeline, rules.options);
   const std::optional<size_t> dimensions = parameters.whole("dimensions");
   if (!dimensions) return rules;

@@ -1,6 +1,7 @@
 // The tasks by name: parameters to a function that answers inputs as the program's JSON does (docs/formats.md).
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ using AnswerTexts = std::function<std::vector<JsonObject>(std::span<const TextIn
 // `model` must outlive the result. Throws kUsage for an unknown task or a wrong parameter.
 AnswerTexts answering(const OpenedModel& model, std::string_view task, JsonObject parameters);
 
+// The options of classify, for its scores by class. Throws as answering().
+SequenceOptions sequence_options(const OpenedModel& model, JsonObject parameters);
+
 // How the vectors of embed are made, and what is cut from them.
 struct VectorRules {
   EmbeddingOptions options;
@@ -38,6 +42,7 @@ struct VectorRules {
   // One vector for each text, or one for each of its tokens.
   void apply(EmbeddingAnswer& answer, size_t model_columns) const;
 };
-VectorRules vector_rules(const OpenedModel& model, JsonObject parameters);
+// `prompt`: in place of the folder's.
+VectorRules vector_rules(const OpenedModel& model, JsonObject parameters, const std::optional<std::string>& prompt);
 
 }  // namespace deberta::python

@@ -1,0 +1,38 @@
+"""The official metrics of a task, by the program that comes with the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+from deberta._errors import make_error
+from deberta._models import find_model
+from deberta._program import environment, find_program, option_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def evaluate(task: str, files: Any, model: str | os.PathLike[str] | None = None, **options: Any) -> dict[str, Any]:
+    """`deberta eval` (docs/tasks.md) as a dict: task, rows, metrics, intervals. `files`: one or more; `options` by the
+    names of the verb's, with underscores. Raises InputError for what the program refuses."""
+    named = [] if model is None else ["-m", find_model(model)]
+    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    words = [
+        "eval",
+        "-t",
+        task,
+        *named,
+        "--format",
+        "json",
+        *option_words(options),
+        "--",
+        *(os.fspath(path) for path in paths),
+    ]
+    done = subprocess.run([find_program(), *words], env=environment(), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise make_error("usage" if done.returncode == 2 else "input", done.stderr.strip() or "eval failed")
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result

@@ -1,0 +1,290 @@
+"""`CrossEncoder` and `SentenceTransformer` with the signatures of sentence-transformers 6.2, answers in NumPy.
+
+What has no meaning here (batch_size, show_progress_bar, pool, chunk_size) is accepted and changes nothing; what would
+change an answer and cannot (another device, a precision of vectors, tensors without torch) is refused."""
+
+from __future__ import annotations
+
+import os
+
+from deberta._errors import make_error
+from deberta._pipeline import Pipeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Activations of torch by the names of their classes, as the engine computes them.
+_FUNCTIONS = {"Sigmoid": "sigmoid", "Identity": "none", "Softmax": "softmax"}
+
+
+def _refuse(argument: str, expected: str, got: object) -> None:
+    raise make_error("usage", f"{argument}: expected {expected}, got {got!r}", argument)
+
+
+def _check_device(device: object) -> None:
+    if device is not None and str(device) != "cpu":
+        _refuse("device", "None or cpu", device)
+
+
+def _to_tensor(values: Any) -> Any:
+    import torch
+
+    return torch.as_tensor(values)
+
+
+def _stated_prompts(folder: str) -> dict[str, Any]:
+    """What the folder says of prompts."""
+    import json
+
+    path = os.path.join(folder, "config_sentence_transformers.json")
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        stated: dict[str, Any] = json.load(file)
+    return stated
+
+
+class _Model:
+    """What both classes have of a model."""
+
+    def __init__(
+        self,
+        model_name_or_path: str | os.PathLike[str] | Pipeline,
+        device: str | None,
+        prompts: dict[str, str] | None,
+        default_prompt_name: str | None,
+        max_length: int | None,
+        options: dict[str, Any],
+    ) -> None:
+        _check_device(device)
+        name = model_name_or_path
+        self.pipeline = name if isinstance(name, Pipeline) else Pipeline(name, **options)
+        stated = _stated_prompts(self.pipeline.path)
+        self.prompts = dict(prompts) if prompts is not None else dict(stated.get("prompts") or {})
+        self.default_prompt_name = default_prompt_name or stated.get("default_prompt_name")
+        self.max_length = max_length
+        self._prompt(None, self.default_prompt_name)
+
+    def _prompt(self, prompt: str | None, name: str | None) -> str:
+        if prompt is not None:
+            return prompt
+        name = name if name is not None else self.default_prompt_name
+        if name is not None and name not in self.prompts:
+            _refuse("prompt_name", f"one of {list(self.prompts)}", name)
+        return self.prompts[name] if name is not None else ""
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.pipeline.tokenizer
+
+    @property
+    def _length(self) -> dict[str, Any]:
+        return {} if self.max_length is None else {"max_tokens": self.max_length}
+
+
+class CrossEncoder(_Model):
+    """Scores of pairs of texts, by a model of sequences with any number of classes.
+
+    `options`: those of deberta.open, such as dtype and threads."""
+
+    def __init__(
+        self,
+        model_name_or_path: str | os.PathLike[str] | Pipeline,
+        *,
+        device: str | None = None,
+        prompts: dict[str, str] | None = None,
+        default_prompt_name: str | None = None,
+        max_length: int | None = None,
+        activation_fn: Callable[..., Any] | None = None,
+        local_files_only: bool = True,
+        trust_remote_code: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(model_name_or_path, device, prompts, default_prompt_name, max_length, options)
+        self.activation_fn = activation_fn
+        self._info = self.pipeline.model.info
+
+    @property
+    def num_labels(self) -> int:
+        classes: int = self._info["classes"]
+        return classes
+
+    def _default_function(self) -> str:
+        """As config.json says it, else sigmoid for one class and none for several."""
+        name = self._info["activation"].rpartition(".")[2]
+        if name == "Tanh" or (name and name not in _FUNCTIONS):
+            return str(name)
+        return _FUNCTIONS.get(name) or ("sigmoid" if self.num_labels == 1 else "none")
+
+    def _activated(self, pairs: list[Any], prompt: str, activation_fn: Any) -> NDArray[np.float32]:
+        function = self._default_function() if activation_fn is None else type(activation_fn).__name__
+        function = _FUNCTIONS.get(function, function)
+        firsts = [prompt + pair[0] if isinstance(pair[0], str) else pair[0] for pair in pairs]
+        seconds = [pair[1] for pair in pairs]
+        is_own = function in ("sigmoid", "softmax", "none")
+        scores = self.pipeline.scores(firsts, seconds, function=function if is_own else "none", **self._length)
+        if is_own:
+            return scores
+        if function == "Tanh":
+            import numpy
+
+            activated: NDArray[np.float32] = numpy.tanh(scores)
+            return activated
+        if activation_fn is None:
+            _refuse("activation_fn", "the model's own activation, which is not known here", function)
+        is_of_torch = type(activation_fn).__module__.startswith("torch")
+        made = activation_fn(_to_tensor(scores) if is_of_torch else scores)
+        array: NDArray[np.float32] = made.numpy() if is_of_torch else made
+        return array
+
+    def predict(
+        self,
+        inputs: Sequence[Any],
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        activation_fn: Callable[..., Any] | None = None,
+        apply_softmax: bool | None = False,
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: str | None = None,
+        pool: object = None,
+        chunk_size: int | None = None,
+    ) -> Any:
+        """Scores [N] of pairs with a model of one class, else [N, C]; of a single pair without the first axis."""
+        _check_device(device)
+        if batch_size <= 0:
+            _refuse("batch_size", "a positive integer", batch_size)
+        pairs: list[Any] = inputs.tolist() if hasattr(inputs, "tolist") else list(inputs)
+        is_one = bool(pairs) and not isinstance(pairs[0], (list, tuple))
+        if is_one:
+            pairs = [pairs]
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise make_error("input", f"inputs[{i}]: expected a pair of texts, got {pair!r}", "inputs")
+        scores = self._activated(pairs, self._prompt(prompt, prompt_name), activation_fn or self.activation_fn)
+        if self.num_labels == 1:
+            scores = scores[:, 0]
+        elif apply_softmax:
+            import numpy
+
+            exps = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+            scores = exps / exps.sum(axis=1, keepdims=True)
+        result: Any = scores if convert_to_numpy and not convert_to_tensor else _to_tensor(scores)
+        if not convert_to_numpy and not convert_to_tensor:
+            result = list(result)
+        return result[0] if is_one else result
+
+    def rank(
+        self,
+        query: str,
+        documents: Sequence[str],
+        top_k: int | None = None,
+        return_documents: bool = False,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        activation_fn: Callable[..., Any] | None = None,
+        device: str | None = None,
+        pool: object = None,
+        chunk_size: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """[{corpus_id, score, text?}], best first."""
+        if self.num_labels != 1:
+            _refuse("model", "a model with one class, as rank() needs it", self.num_labels)
+        texts = list(documents)
+        pairs = [(query, text) for text in texts]
+        scores = self.predict(pairs, prompt_name, prompt, activation_fn=activation_fn, device=device).tolist()
+        order = sorted(range(len(texts)), key=lambda i: scores[i], reverse=True)[:top_k]
+        text_of = {i: {"text": texts[i]} if return_documents else {} for i in order}
+        return [{"corpus_id": i, "score": scores[i], **text_of[i]} for i in order]
+
+
+class SentenceTransformer(_Model):
+    """Vectors of texts, as the folder's modules say. `options`: those of deberta.open."""
+
+    def __init__(
+        self,
+        model_name_or_path: str | os.PathLike[str] | Pipeline,
+        *,
+        device: str | None = None,
+        prompts: dict[str, str] | None = None,
+        default_prompt_name: str | None = None,
+        truncate_dim: int | None = None,
+        max_seq_length: int | None = None,
+        local_files_only: bool = True,
+        trust_remote_code: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(model_name_or_path, device, prompts, default_prompt_name, max_seq_length, options)
+        self.truncate_dim = truncate_dim
+
+    def get_sentence_embedding_dimension(self) -> int:
+        size: int = self.encode("a").shape[0]
+        return size
+
+    get_embedding_dimension = get_sentence_embedding_dimension
+
+    def encode(
+        self,
+        inputs: str | Sequence[str],
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        output_value: str | None = "sentence_embedding",
+        precision: str = "float32",
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: str | None = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        pool: object = None,
+        chunk_size: int | None = None,
+    ) -> Any:
+        """Vectors [N, D], or [D] of a single text; with output_value="token_embeddings" a list of [L, D]."""
+        _check_device(device)
+        if precision != "float32":
+            _refuse("precision", "float32", precision)
+        if output_value not in ("sentence_embedding", "token_embeddings"):
+            _refuse("output_value", "sentence_embedding or token_embeddings", output_value)
+        is_one = isinstance(inputs, str)
+        texts: list[Any] = [inputs] if is_one else list(inputs)
+        before = self._prompt(prompt, prompt_name)
+        size = truncate_dim if truncate_dim is not None else self.truncate_dim
+        if output_value == "token_embeddings":
+            given: dict[str, Any] = {"pooling": "none"}
+        else:
+            given = {"normalize": normalize_embeddings, "dimensions": size}
+        vectors: Any = self.pipeline.embed(texts, prompt=before, **given, **self._length)
+        if convert_to_tensor or not convert_to_numpy:
+            vectors = _to_tensor(vectors) if output_value == "sentence_embedding" else [_to_tensor(v) for v in vectors]
+        return vectors[0] if is_one else vectors
+
+    def encode_query(self, inputs: str | Sequence[str], **options: Any) -> Any:
+        """encode() with the prompt of queries, if there is one."""
+        return self.encode(inputs, prompt_name="query" if "query" in self.prompts else None, **options)
+
+    def encode_document(self, inputs: str | Sequence[str], **options: Any) -> Any:
+        """encode() with the prompt of documents, if there is one."""
+        name = next((name for name in ("document", "passage", "corpus") if name in self.prompts), None)
+        return self.encode(inputs, prompt_name=name, **options)
+
+    def similarity(self, first: Any, second: Any) -> Any:
+        """The cosines of the rows of two arrays: [N, M]."""
+        import numpy
+
+        rows = [numpy.atleast_2d(numpy.asarray(vectors)) for vectors in (first, second)]
+        units = [row / numpy.maximum(numpy.linalg.norm(row, axis=1, keepdims=True), 1e-12) for row in rows]
+        return units[0] @ units[1].T

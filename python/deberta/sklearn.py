@@ -1,0 +1,78 @@
+"""scikit-learn: vectors of texts as a transformer, and a classifier whose classes are the model's own."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+
+from deberta._pipeline import Pipeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _OfTexts(BaseEstimator):
+    """Nothing is learned from data: fit() opens the model."""
+
+    model: Any
+    options: dict[str, Any] | None
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.pipeline_ = (
+            self.model if isinstance(self.model, Pipeline) else Pipeline(self.model, **(self.options or {}))
+        )
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "pipeline_")
+
+    def _opened(self) -> Any:
+        if not hasattr(self, "pipeline_"):
+            self.fit(None)
+        return self.pipeline_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit, tags.no_validation = False, True
+        return tags
+
+
+class DebertaVectorizer(TransformerMixin, _OfTexts):
+    """Texts to vectors [N, D]; `parameters`: those of Pipeline.embed."""
+
+    def __init__(
+        self,
+        model: Any = "builtin:detect",
+        options: dict[str, Any] | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        self.model, self.options, self.parameters = model, options, parameters
+
+    def transform(self, X: Any) -> Any:
+        return self._opened().embed(X if isinstance(X, (list, tuple)) else list(X), **(self.parameters or {}))
+
+
+class DebertaClassifier(ClassifierMixin, _OfTexts):
+    """A classifier that is trained already; `parameters`: those of Pipeline.classify."""
+
+    def __init__(
+        self,
+        model: Any = "builtin:sentiment",
+        options: dict[str, Any] | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        self.model, self.options, self.parameters = model, options, parameters
+
+    @property
+    def classes_(self) -> Any:
+        import numpy
+
+        return numpy.array(self._opened().model.labels)
+
+    def predict_proba(self, X: Any) -> Any:
+        texts = X if isinstance(X, (list, tuple)) else list(X)
+        return self._opened().scores(texts, **{"function": "softmax", **(self.parameters or {})})
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
