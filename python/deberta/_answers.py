@@ -68,23 +68,20 @@ class Answer:
 class Answers(_List["T"]):
     """The answers to a list of texts, in their order; with errors="keep" an Error in the place of a bad row.
 
-    For Arrow they are a column of structs: pyarrow.table(answers), polars.DataFrame(answers)."""
+    For Arrow they are rows: pyarrow.table(answers), polars.DataFrame(answers); a bad row has `error` alone."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         return [answer.to_dict() for answer in self]  # type: ignore[attr-defined]
 
-    def _rows(self) -> list[dict[str, Any] | None]:
-        return [answer.to_dict() if isinstance(answer, Answer) else None for answer in self]
-
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         from deberta import _deberta
 
-        return _deberta.arrow_array(self._rows())
+        return _deberta.arrow_array(self.to_dicts())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         from deberta import _deberta
 
-        return _deberta.arrow_stream(self._rows())
+        return _deberta.arrow_stream(self.to_dicts())
 
 
 class Label(Answer):

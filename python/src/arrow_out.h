@@ -6,7 +6,7 @@
 
 namespace deberta::python {
 
-// (schema, array): capsules as __arrow_c_array__() returns them. Each row is an object, or null where it is none.
+// (schema, array): capsules as __arrow_c_array__() returns them. Each row is an object; what it lacks is null.
 // Numbers are int64 or float64, texts large_utf8, lists large_list. Throws kInput where the rows' types differ.
 nanobind::tuple arrow_array(const JsonArray& rows);
 // The same as a stream of one array, for __arrow_c_stream__().

@@ -121,12 +121,11 @@ def test_a_child_of_fork_is_told(models):
 INTERRUPT = """
 import os, signal, sys, threading, deberta
 pipeline = deberta.open(sys.argv[1], threads=1)
-seen = 0
-def rows():
-    os.kill(os.getpid(), signal.SIGINT)
-    return ["a fine film " * 50] * 20000
+rows = ["a fine film " * 50] * 20000  # many groups
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    pipeline.classify(rows())
+    pipeline.classify(rows)
+    print("finished")
 except KeyboardInterrupt:
     print("stopped")
 """
