@@ -1,6 +1,8 @@
 """tools/check_comments.py in a small repository: citations and links that point nowhere, legends within a sentence,
 sources that open without a word."""
 
+import pathlib
+
 import pytest
 
 PAGE = """# A page
@@ -17,14 +19,15 @@ PAGE = """# A page
 
 @pytest.fixture
 def check(run, write):
-    """check(file, text) -> (exit code, lines), with that file in the repository"""
+    """check(file, text, {file: text}) -> (exit code, lines), with these files in the repository"""
 
-    def go(name="src/base/one.cpp", text="// One.\n"):
+    def go(name="src/base/one.cpp", text="// One.\n", more=()):
         write(".gitignore", "tools/\n")  # which cite pages of this repository
         write("rooms.txt", "base 0 library program always things\ntrain/ops 0 torch program train things\n")
         write("docs/concepts/page.md", PAGE)
         write("docs/kernels.md", "# Kernels\n\n    # no heading\n")
-        write(name, text)
+        for path, content in {name: text, **dict(more)}.items():
+            write(path, content)
         return run("tools/check_comments.py")
 
     return go
@@ -61,10 +64,15 @@ COMMENTS = [
 
 @pytest.mark.parametrize("name, text", COMMENTS)
 def test_a_citation_leads_to_a_page_or_a_section_of_one(check, name, text):
-    for cited in RIGHT:
-        assert check(name, text.format(cited))[0] == 0, cited
-    for cited, why in WRONG:
-        assert check(name, text.format(cited)) == (1, [f"{name}:2: {why}"])
+    path = pathlib.PurePath(name)
+    right, wrong = (
+        {str(path.with_stem(f"{path.stem}{n}")): text.format(cited) for n, cited in enumerate(citations)}
+        for citations in (RIGHT, [cited for cited, _ in WRONG])
+    )
+    code, lines = check(more=right)
+    assert code == 0, lines
+    lines = [f"{file}:2: {why}" for file, (_, why) in zip(wrong, WRONG)]
+    assert check(more=wrong) == (1, lines)
 
 
 @pytest.mark.parametrize(
