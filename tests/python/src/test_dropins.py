@@ -1,0 +1,199 @@
+"""The classes that Python programs know: shapes, keys and numbers; and every example of the guide."""
+
+import re
+import subprocess
+import sys
+
+import deberta
+import numpy
+import pytest
+
+from conftest import ROOT, run_python, texts
+
+A = [text for text in texts(20, 8) if text.strip() and "[" not in text]
+B = A[::-1]
+GUIDE = (ROOT / "docs/guides/python.md").read_text()
+
+
+def test_the_examples_of_the_guide_run():
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S))
+    printed = run_python(code, cwd=ROOT)
+    assert "positive 0.99990255" in printed and "[('PER', 'Ada Lovelace'), ('LOC', 'London')]" in printed
+    assert "texts[1]: expected a text, got None" in printed and "(2, 3)" in printed
+
+
+def test_the_guide_lists_every_task():
+    listed = set(re.findall(r"^\| `(\w+)` \|", GUIDE.split("## The tasks")[1].split("##")[0], re.M))
+    assert listed == {*deberta._pipeline._TASKS, "embed", "scores"}
+
+
+def test_scores_are_by_class(pipelines):
+    pipeline = pipelines["sequence"]
+    scores = pipeline.scores(A)
+    for row, answer in zip(scores, pipeline.classify(A, top_k=3)):
+        assert {name: numpy.float32(score) for name, score in zip(pipeline.model.labels, row)} == {
+            one.label: numpy.float32(one.score) for one in answer.labels
+        }
+    assert (pipeline.scores(A[0]) == scores[0]).all() and scores.shape == (len(A), 3)
+
+
+def test_a_cross_encoder(pipelines, models):
+    encoder = deberta.CrossEncoder(models["number"], threads=1)
+    logits = pipelines["number"].scores(A, B, function="none")[:, 0]
+    scores = encoder.predict(list(zip(A, B)))
+    assert scores.shape == (len(A),) and numpy.allclose(scores, 1 / (1 + numpy.exp(-logits)), atol=1e-6)
+    assert encoder.predict((A[0], B[0])) == scores[0] and encoder.num_labels == 1
+    ranked = encoder.rank(A[0], B, top_k=3, return_documents=True)
+    best = pipelines["number"].rerank(A[0], B, top_n=3).results
+    assert [(one["corpus_id"], one["text"]) for one in ranked] == [(one.index, B[one.index]) for one in best]
+    assert [numpy.float32(one["score"]) for one in ranked] == [numpy.float32(one.score) for one in best]
+    several = deberta.CrossEncoder(pipelines["sequence"])
+    raw = several.predict(list(zip(A, B)))
+    assert (raw == pipelines["sequence"].scores(A, B, function="none")).all()
+    assert numpy.allclose(several.predict(list(zip(A, B)), apply_softmax=True).sum(axis=1), 1, atol=1e-6)
+    doubled = several.predict(list(zip(A, B)), activation_fn=lambda scores: scores * 2)
+    assert (doubled == raw * 2).all()
+    for call in (
+        lambda: several.rank("a", ["b"]),
+        lambda: several.predict(["a", "b", "c"]),
+        lambda: several.predict([("a", "b")], device="cuda"),
+        lambda: several.predict([("a", "b")], prompt_name="none"),
+        lambda: several.predict([("a", None)]),
+    ):
+        with pytest.raises(deberta.InputError):
+            call()
+
+
+def test_a_sentence_transformer(pipelines):
+    model = deberta.SentenceTransformer(pipelines["lm"], prompts={"query": "query: "})
+    vectors = model.encode(A)
+    assert (vectors == pipelines["lm"].embed(A)).all() and model.encode(A[0]).shape == (16,)
+    assert (model.encode_query(A) == pipelines["lm"].embed(["query: " + text for text in A])).all()
+    assert (model.encode_document(A) == vectors).all()
+    assert numpy.allclose(numpy.linalg.norm(model.encode(A, normalize_embeddings=True), axis=1), 1, atol=1e-6)
+    assert model.encode(A, truncate_dim=4).shape == (len(A), 4) and model.get_embedding_dimension() == 16
+    assert [one.shape[1] for one in model.encode(A, output_value="token_embeddings")] == [16] * len(A)
+    assert numpy.allclose(numpy.diag(model.similarity(vectors, vectors)), 1, atol=1e-6)
+    with pytest.raises(deberta.InputError, match="precision: expected float32"):
+        model.encode(A, precision="int8")
+
+
+def test_pipelines_of_transformers(models):
+    classify = deberta.pipeline("text-classification", models["sequence"], threads=1)
+    assert [*classify("a fine film")[0]] == ["label", "score"]
+    assert len(classify(A)) == len(A) and len(classify("a fine film", top_k=None)) == 3
+    assert len(classify([{"text": "a", "text_pair": "b"}], top_k=2)[0]) == 2
+    zero_shot = deberta.pipeline("zero-shot-classification", models["nli"], threads=1)
+    assert [*zero_shot("a fine film", candidate_labels="art, sport")] == ["sequence", "labels", "scores"]
+    ner = deberta.pipeline("ner", models["token"], threads=1, aggregation_strategy="simple")
+    assert all([*one] == ["entity_group", "score", "word", "start", "end"] for one in ner("a fine film with parts"))
+    assert isinstance(ner(A), list) and len(ner(A)) == len(A)
+    qa = deberta.pipeline("question-answering", models["span"], threads=1)
+    found = qa(question="who", context="a fine film with two parts", top_k=2)
+    assert len(found) == 2 and [*found[0]] == ["score", "start", "end", "answer"]
+    assert qa(question=["who", "what"], context="a fine film")[1]["answer"] in "a fine film"
+    fill = deberta.pipeline("fill-mask", models["lm"], threads=1)
+    assert [*fill("a [MASK] film", top_k=2)[0]] == ["score", "token", "token_str", "sequence"]
+    assert len(fill("a [MASK] [MASK]")) == 2 and len(fill("a [MASK] [MASK]")[0]) == 5
+    features = deberta.pipeline("feature-extraction", models["lm"], threads=1)("a fine film")
+    assert numpy.array(features).shape[0::2] == (1, 16)
+    with pytest.raises(deberta.InputError, match="task: expected one of"):
+        deberta.pipeline("summarization", models["lm"])
+    with pytest.raises(deberta.InputError, match="device: expected None, -1 or cpu"):
+        deberta.pipeline("fill-mask", models["lm"], device=0)
+
+
+def test_gliner(models, pipelines):
+    model = deberta.GLiNER.from_pretrained(models["extractor"], map_location="cpu", load_onnx_model=False)
+    text = "a fine film with two good parts"
+    found = model.predict_entities(
+        text=text, labels=["person", "place"], flat_ner=True, threshold=0.3, multi_label=False
+    )
+    direct = pipelines["extractor"].extract(text, ["person", "place"], threshold=0.3)
+    assert [one["score"] for one in found] == [one.score for one in direct] and found
+    assert all(one["text"] == text[one["start"] : one["end"]] for one in found)
+    assert model.batch_predict_entities([text, "a"], ["person", "place"], threshold=0.3)[0] == found
+    with pytest.raises(deberta.InputError, match="map_location"):
+        deberta.GLiNER.from_pretrained(models["extractor"], map_location="cuda")
+
+
+def test_an_evaluation_is_the_programs(tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\na fine film\t1\na dull one\t0\n")
+    result = deberta.evaluate("sst-2", tmp_path / "dev.tsv", "builtin:sentiment")
+    assert result["rows"] == 2 and result["metrics"]["accuracy"] == 1.0
+    with pytest.raises(deberta.InputError):
+        deberta.evaluate("no-such-task", tmp_path / "dev.tsv")
+
+
+FAKE = """#!{python}
+import json, pathlib, signal, sys, time
+folder = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
+folder.mkdir(exist_ok=True)
+if "--fail" in sys.argv:
+    sys.exit("finetune: train_file: expected a file, got none")
+with open(folder / "metrics.jsonl", "a") as log:
+    for step in range(3):
+        log.write(json.dumps({{"step": step, "loss": 1.0}}) + "\\n")
+        log.flush()
+    if "--wait" in sys.argv:
+        signal.sigwait([signal.SIGINT])
+        (folder / "stopped").touch()
+        sys.exit(130)
+(folder / "all_results.json").write_text(json.dumps({{"words": sys.argv[1:]}}))
+"""
+
+
+@pytest.fixture
+def trainer(tmp_path, monkeypatch):
+    """A stand-in for deberta-train: it writes a log and what it was called with."""
+    program = tmp_path / "bin/deberta-train"
+    program.parent.mkdir()
+    program.write_text(FAKE.format(python=sys.executable))
+    program.chmod(0o755)
+    monkeypatch.setattr(deberta.train, "find_program", lambda name: str(program))
+    return tmp_path / "run"
+
+
+def test_training_is_a_process_with_a_callback(trainer):
+    lines = []
+    options = {"task": "classification", "max_tokens": 9, "add_tokens": ["a", "b"], "fp16": False, "quiet": True}
+    results = deberta.train.finetune(output_dir=trainer, callback=lines.append, **options)
+    assert [line["step"] for line in lines] == [0, 1, 2]
+    expected = [
+        "finetune",
+        "-o",
+        str(trainer),
+        "--task",
+        "classification",
+        "--max-tokens",
+        "9",
+        "--add-tokens",
+        "a,b",
+        "--quiet",
+    ]
+    assert results["words"] == expected
+    with pytest.raises(deberta.InputError, match="train_file: expected a file, got none"):
+        deberta.train.pretrain(output_dir=trainer, fail=True)
+
+
+def test_a_callback_that_raises_stops_the_training(trainer):
+    def stop(line):
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        deberta.train.finetune(output_dir=trainer, callback=stop, wait=True)
+    assert (trainer / "stopped").exists()
+
+
+def test_a_program_that_is_not_there_is_said(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(deberta.FileError, match="deberta-nothing: no such program; looked in"):
+        deberta._program.find_program("deberta-nothing")
+
+
+def test_types_are_checked_where_mypy_is():
+    if subprocess.run([sys.executable, "-m", "mypy", "--version"], capture_output=True).returncode != 0:
+        pytest.skip("no mypy; tools/long_checks wheel has it")
+    words = [sys.executable, "-m", "mypy", "--strict", "deberta"]
+    done = subprocess.run(words, cwd=ROOT / "python", capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
