@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta")))
-PACKAGE = BINARY.parent / "python"
+PACKAGE = pathlib.Path(os.environ.get("DEBERTA_PACKAGE", str(BINARY.parent / "python")))  # or a site-packages
 sys.path[:0] = [str(ROOT / "tests/cli"), str(PACKAGE)]
 if not list((PACKAGE / "deberta").glob("_deberta*.so")):
     raise pytest.UsageError(f"{PACKAGE}: expected the Python extension, got none; ./test python/src builds it")
