@@ -1,6 +1,6 @@
 # The extension deberta._deberta (python/src), from the objects of the library. The package stands ready in build/PRESET/python, its Python files as links;
 # python/pyproject.toml makes the wheel of it. Split mode: nanobind's own code is the package nanobind-backend, and one build serves every Python from 3.10.
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR "DEBERTA_PYTHON: expected nanobind in ${Python_EXECUTABLE}, got none; ./run wheel and ./test python/src install it")
