@@ -25,7 +25,7 @@ def find_program(name: str = "deberta") -> str:
         return found
     looked = ", ".join([os.path.dirname(os.path.normpath(place)) for place in places] + ["PATH"])
     raise make_error(
-        "file-not-found", f"{name}: no such program; looked in {looked}; build it in a clone (./run {name})"
+        "file-not-found", f"{name}: no such program; looked in {looked}; in a clone ./run builds it"
     )
 
 

@@ -23,7 +23,7 @@ HOSTS = {
         ["presidio-analyzer==2.2.366"],
         "import deberta.presidio as p\n"
         "labels = ['person', 'place']\n"
-        "r = p.GLiNERRecognizer(model_name=models['extractor'], supported_entities=labels, threshold=0.2)\n"
+        "r = p.GLiNERRecognizer(model_name=models['extractor'], supported_entities=labels, threshold=0)\n"
         "r.load()\n"
         "print(len(r.analyze('a fine film with two good parts', labels)))",
     ),
@@ -32,7 +32,7 @@ HOSTS = {
         "import spacy, deberta.spacy\n"
         "nlp = spacy.blank('en')\n"
         "nlp.add_pipe('deberta_extract', config={'model': models['extractor'], 'labels': ['person', 'place'],\n"
-        "             'parameters': {'threshold': 0.2}})\n"
+        "             'parameters': {'threshold': 0}})\n"
         "print([(e.text, e.label_) for e in nlp('a fine film with two good parts').ents])",
     ),
     "gliner-spacy": (

@@ -107,12 +107,12 @@ def test_gliner(models, pipelines):
     model = deberta.GLiNER.from_pretrained(models["extractor"], map_location="cpu", load_onnx_model=False)
     text = "a fine film with two good parts"
     found = model.predict_entities(
-        text=text, labels=["person", "place"], flat_ner=True, threshold=0.3, multi_label=False
+        text=text, labels=["person", "place"], flat_ner=True, threshold=0, multi_label=False
     )
-    direct = pipelines["extractor"].extract(text, ["person", "place"], threshold=0.3)
+    direct = pipelines["extractor"].extract(text, ["person", "place"], threshold=0)
     assert [one["score"] for one in found] == [one.score for one in direct] and found
     assert all(one["text"] == text[one["start"] : one["end"]] for one in found)
-    assert model.batch_predict_entities([text, "a"], ["person", "place"], threshold=0.3)[0] == found
+    assert model.batch_predict_entities([text, "a"], ["person", "place"], threshold=0)[0] == found
     with pytest.raises(deberta.InputError, match="map_location"):
         deberta.GLiNER.from_pretrained(models["extractor"], map_location="cuda")
 
