@@ -73,7 +73,7 @@ class Pipeline:
         self, task: str, rows: Iterable[Any], *, group: int = 256, ahead: int = 2, **parameters: Any
     ) -> Iterator[Any]: ...
 '''
-TAIL = '''
+TAIL = """
 class AsyncTasks:
     def __init__(self, pipeline: Pipeline) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
@@ -90,7 +90,7 @@ def open(
     allow_uncalibrated: bool = False,
     batch_tokens: int = 16000,
 ) -> Pipeline: ...
-'''
+"""
 # method: (its task in the table, the answer, {column: (type of one, type of many)}); a column of None is optional
 METHODS = {
     "classify": ("classify", "Classification", {"texts": "text", "pairs": "optional"}),

@@ -24,9 +24,7 @@ def find_program(name: str = "deberta") -> str:
     if found := shutil.which(name):
         return found
     looked = ", ".join([os.path.dirname(os.path.normpath(place)) for place in places] + ["PATH"])
-    raise make_error(
-        "file-not-found", f"{name}: no such program; looked in {looked}; in a clone ./run builds it"
-    )
+    raise make_error("file-not-found", f"{name}: no such program; looked in {looked}; in a clone ./run builds it")
 
 
 def environment() -> dict[str, str]:

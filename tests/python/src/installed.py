@@ -1,6 +1,6 @@
-"""The wheel in clean environments: `installed.py wheel` (what it costs, its types, its binary interface, all tests over
-500 rows a task), `installed.py costs` (the border between Python and C++), `installed.py hosts [NAME...]` (one small
-call in each framework). Run by tools/long_checks wheel, after ./run wheel; it prints figures for docs/reliability.md.
+"""The wheel in clean environments, after ./run wheel: `installed.py wheel` (what it costs, its types, its binary
+interface, all tests over 500 rows a task), `installed.py costs` (the border between Python and C++), `installed.py
+hosts [NAME...]` (one small call in each framework), `installed.py notebooks`. Run by tools/long_checks wheel.
 """
 
 import os
@@ -156,6 +156,18 @@ MODELS = (
 )
 
 
+NOTEBOOKS = "polars presidio-analyzer==2.2.366 presidio-anonymizer spacy matplotlib nbconvert ipykernel numpy".split()
+
+
+def check_notebooks():
+    """The three of docs/guides/notebooks, with their outputs left in build/wheel/environments to be looked at."""
+    python = environment("notebooks", NOTEBOOKS)
+    words = ["-m", "nbconvert", "--to", "html", "--execute", "--output-dir", WORK]
+    found = sorted((ROOT / "docs/guides/notebooks").glob("*.ipynb"))
+    path = f"{python.parent}:{os.environ['PATH']}"  # the kernel is the environment's own
+    return said(run(python, *words, *found, PATH=path, DEBERTA_DATA_DIR=str(ROOT)))
+
+
 def check_hosts(names):
     models = WORK / "models"
     WORK.mkdir(parents=True, exist_ok=True)
@@ -174,5 +186,10 @@ def check_hosts(names):
 
 if __name__ == "__main__":
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"wheel": check_wheel, "costs": check_costs, "hosts": lambda: check_hosts(sys.argv[2:])}
+    parts = {
+        "wheel": check_wheel,
+        "costs": check_costs,
+        "hosts": lambda: check_hosts(sys.argv[2:]),
+        "notebooks": check_notebooks,
+    }
     sys.exit(0 if parts[sys.argv[1]]() else 1)

@@ -106,9 +106,7 @@ def test_pipelines_of_transformers(models):
 def test_gliner(models, pipelines):
     model = deberta.GLiNER.from_pretrained(models["extractor"], map_location="cpu", load_onnx_model=False)
     text = "a fine film with two good parts"
-    found = model.predict_entities(
-        text=text, labels=["person", "place"], flat_ner=True, threshold=0, multi_label=False
-    )
+    found = model.predict_entities(text=text, labels=["person", "place"], flat_ner=True, threshold=0, multi_label=False)
     direct = pipelines["extractor"].extract(text, ["person", "place"], threshold=0)
     assert [one["score"] for one in found] == [one.score for one in direct] and found
     assert all(one["text"] == text[one["start"] : one["end"]] for one in found)
