@@ -18,7 +18,8 @@ GUIDE = (ROOT / "docs/guides/python.md").read_text()
 def test_the_examples_of_the_guide_run():
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S))
     printed = run_python(code, cwd=ROOT)
-    assert "positive 0.99990255" in printed and "[('PER', 'Ada Lovelace'), ('LOC', 'London')]" in printed
+    assert "positive 0.9999" in printed  # the last digits depend on the processor
+    assert "[('PER', 'Ada Lovelace'), ('LOC', 'London')]" in printed
     assert "texts[1]: expected a text, got None" in printed and "(2, 3)" in printed
 
 
