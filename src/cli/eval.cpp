@@ -114,7 +114,7 @@ TagSettings tag_settings(const EvalVerb& options) {
 EntitySettings entity_settings(const EvalVerb& options) {
   EntitySettings settings{.input = {.files = options.arguments,
                                     .format = parse_row_form(options.input_format),
-                                    .label_names = program::label_names(options.label_names)}};
+                                    .label_names = program::label_renames(options.label_names)}};
   settings.options.rules = program::encoding_rules(options.encoding);
   if (options.encoding.truncate->value == TruncateChoice::kAuto) settings.options.rules.long_text = LongText::kWindow;
   settings.options.threshold = options.threshold.value;

@@ -123,12 +123,12 @@ std::set<std::string> find_tagged(std::vector<EntityRow>& rows, const EntityRow&
   return labels;
 }
 
-void rename(const LabelNames& names, std::string& label) {
-  const auto name = std::ranges::find(names, label, &LabelNames::value_type::first);
+void rename(const LabelRenames& names, std::string& label) {
+  const auto name = std::ranges::find(names, label, &LabelRenames::value_type::first);
   if (name != names.end()) label = name->second;
 }
 
-void rename_labels(const LabelNames& names, std::vector<EntityRow>& rows) {
+void rename_labels(const LabelRenames& names, std::vector<EntityRow>& rows) {
   for (EntityRow& row : rows) {
     for (LabelledSpan& entity : row.entities) rename(names, entity.label);
     if (row.labels) {
@@ -138,7 +138,7 @@ void rename_labels(const LabelNames& names, std::vector<EntityRow>& rows) {
   }
 }
 
-void check_names(const LabelNames& names, const std::set<std::string>& labels) {
+void check_names(const LabelRenames& names, const std::set<std::string>& labels) {
   for (const auto& [label, name] : names) {
     if (labels.contains(label)) continue;
     throw Error(ErrorCode::kUsage,

@@ -14,14 +14,14 @@
 namespace deberta {
 
 // What the model reads in place of a label of the files: {"PER", "person"}.
-using LabelNames = std::vector<std::pair<std::string, std::string>>;
+using LabelRenames = std::vector<std::pair<std::string, std::string>>;
 
 struct EntityFiles {
   std::vector<std::string> files;
   std::optional<RowForm> format = std::nullopt;  // none: by the file's name, else columns
   std::optional<RowPart> part = std::nullopt;    // none: all rows
   size_t most_rows = 0;                          // reads only the first rows; 0: all
-  LabelNames label_names = {};                   // other labels stay as they are
+  LabelRenames label_names = {};                 // other labels stay as they are
 };
 
 struct EntityRows {

@@ -50,7 +50,7 @@ ClassCounts count_of(int32_t label, Classes gold, Classes predicted) {
   return counts;
 }
 
-std::optional<double> share_of(uint64_t part, uint64_t whole) {
+std::optional<double> share_if_any(uint64_t part, uint64_t whole) {
   if (whole == 0) return std::nullopt;
   return to_double(part) / to_double(whole);
 }
@@ -109,12 +109,12 @@ std::optional<double> f1_macro(Classes gold, Classes predicted) {
 
 std::optional<double> precision(Classes gold, Classes predicted, int32_t positive) {
   const ClassCounts counts = count_of(positive, gold, predicted);
-  return share_of(counts.both, counts.predicted);
+  return share_if_any(counts.both, counts.predicted);
 }
 
 std::optional<double> recall(Classes gold, Classes predicted, int32_t positive) {
   const ClassCounts counts = count_of(positive, gold, predicted);
-  return share_of(counts.both, counts.gold);
+  return share_if_any(counts.both, counts.gold);
 }
 
 std::optional<double> matthews_correlation(Classes gold, Classes predicted) {

@@ -133,8 +133,8 @@ WindowScores window_scores(const WindowSettings& windows, const EncodingRules& r
   return windows.scores;
 }
 
-LabelNames label_names(const std::vector<std::string>& items) {
-  LabelNames names;
+LabelRenames label_renames(const std::vector<std::string>& items) {
+  LabelRenames names;
   const auto refuse = [](const std::string& expected, const std::string& item) {
     throw Error(ErrorCode::kUsage, "--label-names", fmt::format("expected {}, got {}", expected, quote_json(item)));
   };
@@ -143,7 +143,7 @@ LabelNames label_names(const std::vector<std::string>& items) {
     std::string label(strip(std::string_view(item).substr(0, sign)));
     std::string name(strip(std::string_view(item).substr(std::min(sign + 1, item.size()))));
     if (label.empty() || name.empty()) refuse("a label of the files, = and the name that the model reads", item);
-    if (std::ranges::find(names, label, &LabelNames::value_type::first) != names.end())
+    if (std::ranges::find(names, label, &LabelRenames::value_type::first) != names.end())
       refuse("one name for each label", item);
     names.emplace_back(std::move(label), std::move(name));
   }

@@ -43,7 +43,7 @@ size_t stride_of(const Setting<size_t>& stride, size_t max_tokens);
 WindowScores window_scores(const WindowSettings& windows, const EncodingRules& rules);
 
 // Of NAME=LABEL texts. Throws kUsage for other texts and for two labels of one name.
-LabelNames label_names(const std::vector<std::string>& items);
+LabelRenames label_renames(const std::vector<std::string>& items);
 
 // Applies what the model's folder says about the length of texts, if below the default, and the side that is cut, where
 // the user has not set them. A bad folder is left for the verb to refuse. Throws kTokenizerFile for a limit that leaves

@@ -48,7 +48,7 @@ inline void set_extraction_options(const FinetuneVerb& options, FinetuneSettings
                 "expected embeddings that are trained, as the marks of labels are new to the tokenizer; begin with a "
                 "GLiNER model");
   settings.files.training.extraction = {.config = start.extraction->config,
-                                        .label_names = program::label_names(options.label_names),
+                                        .label_names = program::label_renames(options.label_names),
                                         .most_labels = options.max_labels.value,
                                         .most_drawn = options.negative_labels.value};
   settings.objective.focal = {.alpha = options.focal_alpha.value, .gamma = options.focal_gamma.value};

@@ -47,7 +47,8 @@ class Entities {
 
   void add(EntityRows rows) {
     samples_.labels = rows.labels();
-    if (samples_.labels.empty() && std::ranges::none_of(rows.rows, [](const auto& row) { return row.error.has_value(); }))
+    if (samples_.labels.empty() &&
+        std::ranges::none_of(rows.rows, [](const auto& row) { return row.error.has_value(); }))
       throw Error(ErrorCode::kInput, source_.reading.input.files.front(),
                   "expected rows with entities, got none in " + std::to_string(rows.rows.size()));
     fill_pool();
@@ -176,9 +177,9 @@ class Entities {
 };
 
 // Random words in their order.
-class Draws {
+class LabelDraws {
  public:
-  Draws(uint64_t key, uint32_t epoch, uint32_t number)
+  LabelDraws(uint64_t key, uint32_t epoch, uint32_t number)
       : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}, epoch_(epoch), number_(number) {}
 
   size_t below(size_t limit) {
@@ -201,7 +202,7 @@ bool has(const std::vector<int32_t>& labels, int32_t label) {
 }
 
 // Labels that the text has no entity of, behind those that it has.
-void add_others(const TaskSamples& samples, size_t count, Draws& draws, std::vector<int32_t>& labels) {
+void add_others(const TaskSamples& samples, size_t count, LabelDraws& draws, std::vector<int32_t>& labels) {
   const LabelPool& pool = samples.pool;
   const size_t wanted = std::min(labels.size() + count, samples.labels.size());
   if (wanted == samples.labels.size()) {
@@ -236,7 +237,7 @@ void read_entities(const SampleSource& source, TaskSamples& samples) {
 std::vector<int32_t> draw_labels(const TaskSamples& samples, size_t number, uint64_t key, uint32_t epoch) {
   const TaskSample& sample = samples.samples[number];
   const LabelPool& pool = samples.pool;
-  Draws draws(key, epoch, static_cast<uint32_t>(number));
+  LabelDraws draws(key, epoch, static_cast<uint32_t>(number));
   std::vector<int32_t> labels;
   for (const TaskEntity& entity : sample.entities) {
     if (!has(labels, entity.label)) labels.push_back(entity.label);

@@ -66,9 +66,9 @@ struct RankingRules {
 // kExtraction.
 struct ExtractionRules {
   ExtractionConfig config = {};
-  LabelNames label_names = {};  // what the model reads in place of labels of the files
-  size_t most_labels = 25;      // that stand before a text
-  size_t most_drawn = 25;       // of these, at most so many that the text has no entity of
+  LabelRenames label_names = {};  // what the model reads in place of labels of the files
+  size_t most_labels = 25;        // that stand before a text
+  size_t most_drawn = 25;         // of these, at most so many that the text has no entity of
 };
 
 // kExtraction: what labels before texts are made of.
