@@ -47,7 +47,7 @@ if(NOT CMAKE_CROSSCOMPILING)  # the program writes them itself
   install(FILES ${completions}/deberta DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${completions}/deberta.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
-file(GLOB built_in CONFIGURE_DEPENDS models/*/config.json)
+file(GLOB built_in CONFIGURE_DEPENDS models/*/config.json models/*/gliner_config.json)
 foreach(config ${built_in})
   get_filename_component(model ${config} DIRECTORY)
   install(DIRECTORY ${model} DESTINATION ${CMAKE_INSTALL_DATADIR}/deberta/models)

@@ -13,6 +13,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "config/extraction_config.h"
 #include "hub/hub_cache.h"
 #include "hub/model_folder.h"
 #include "hub/module_list.h"
@@ -37,7 +38,8 @@ bool is_path(std::string_view name) {
 std::vector<std::string> names_of_builtin(const std::string& folder) {
   std::vector<std::string> names;
   for (const std::string& name : names_in(folder)) {
-    if (is_regular_file(fmt::format("{}/{}/config.json", folder, name))) names.push_back(name);
+    const std::string model = fmt::format("{}/{}", folder, name);
+    if (is_regular_file(model + "/config.json") || is_extraction_folder(model)) names.push_back(name);
   }
   return names;
 }

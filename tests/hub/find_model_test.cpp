@@ -105,6 +105,11 @@ TEST_F(FindModel, ABuiltInModelComesFromTheFirstFolderThatHasIt) {
   EXPECT_EQ(find("builtin"), folder_.path("share/small"));
 }
 
+TEST_F(FindModel, ABuiltInModelMayBeOneOfGliner) {
+  write(folder_.path("share/entities/gliner_config.json"), "{}");
+  EXPECT_EQ(find("builtin:entities"), folder_.path("share/entities"));
+}
+
 TEST_F(FindModel, OfSeveralBuiltInModelsOneIsToBeNamed) {
   write(folder_.path("share/small/config.json"), "{}");
   write(folder_.path("share/base/config.json"), "{}");

@@ -1,4 +1,4 @@
-"""`finetune --task extract` and `convert` beside the package gliner: the folders load there and answer the same, and the
+"""`finetune --task extract` and `convert` beside the package gliner: the folders load there with the same answers, and the
 loss of a step is that of its trainer."""
 
 import json

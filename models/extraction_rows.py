@@ -1,0 +1,183 @@
+"""Texts with entities for models/extract, from the data there is: CoNLL-2003, whose four kinds of names are marked in
+every sentence, and the answers of SQuAD, each of which is an entity of the kind that its question asks for ("What year
+did ...": year). A sentence of SQuAD has not been searched for other kinds, so its row says for which labels it was: those
+of its answers, and some that are rare."""
+
+import itertools
+import json
+import lzma
+import pathlib
+import random
+import re
+from collections import Counter
+
+NAMES = {"PER": "person", "LOC": "location", "ORG": "organization", "MISC": "miscellaneous"}
+# What some rows call these kinds, so that the model reads labels and does not know them by heart.
+OTHER_NAMES = {
+    "person": ("name of a person", "human"),
+    "location": ("place", "geographical name"),
+    "organization": ("company or team", "institution"),
+    "miscellaneous": ("nationality, event or work", "other name"),
+}
+RENAMED, WHOLE, LEAST, COMMON = 0.15, 0.7, 3, 40
+MOST_WORDS = 6  # of an answer
+STOP = set(
+    "is was are were did do does has had have can could will would may might should must be been being in on at to of "
+    "for from by with as and or the that who which during made make makes came come comes became become went use used "
+    "uses gave give given call called known said took take got get says led held".split()
+)
+PLAIN = set("the a an other first second two three famous major main specific particular certain current new".split())
+
+
+def write(path: pathlib.Path, rows: list[dict]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def tagged_sentences(path: pathlib.Path) -> list[tuple[list[str], list[str]]]:
+    sentences = []
+    for block in lzma.open(path, "rt", encoding="utf-8").read().split("\n\n"):
+        lines = [line.split() for line in block.splitlines() if line and not line.startswith("-DOCSTART-")]
+        if lines:
+            sentences.append(([line[0] for line in lines], [line[-1] for line in lines]))
+    return sentences
+
+
+def entities_of(tags: list[str]) -> list[list]:
+    """[first word, last word, name of the kind]"""
+    found = []
+    for n, tag in enumerate(tags):
+        kind = tag[2:]
+        if tag.startswith("I-") and found and found[-1][1] == n - 1 and tags[n - 1][2:] == kind:
+            found[-1][1] = n
+        elif tag != "O":
+            found.append([n, n, kind])
+    return [[first, last, NAMES[kind]] for first, last, kind in found]
+
+
+def conll_rows(path: pathlib.Path, rng: random.Random | None = None, rare: list[str] = ()) -> list[dict]:
+    """With `rng` for training: some rows are asked for some kinds alone, or by other names, or for others too."""
+    rows = []
+    for words, tags in tagged_sentences(path):
+        entities, asked = entities_of(tags), list(NAMES.values())
+        if rng:
+            if rng.random() > WHOLE:
+                asked = rng.sample(asked, rng.randint(1, 3))
+            names = {kind: rng.choice(others) for kind, others in OTHER_NAMES.items() if rng.random() < RENAMED}
+            entities = [[first, last, names.get(kind, kind)] for first, last, kind in entities]
+            asked = [names.get(kind, kind) for kind in asked] + rng.sample(rare, rng.randint(0, 3))
+        rows.append({"tokenized_text": words, "ner": entities, "ner_negatives": asked})
+    return rows
+
+
+def kind_asked_for(question: str) -> str | None:
+    """ "In what year did it end?": year"""
+    words = re.findall(r"[a-z][a-z'-]*", question.lower())
+    place = next((n for n, word in enumerate(words) if word in ("what", "which", "when", "where")), None)
+    if place is None or words[place] == "where":
+        return None
+    if words[place] == "when":
+        return "date"
+    rest = words[place + 1 :]
+    if rest[:1] and rest[0] in ("is", "was", "are", "were"):
+        named = re.match(r"the name of (?:the )?(.*)", " ".join(rest[1:]))
+        if not named:
+            return None
+        rest = named[1].split()
+    if rest[:2] in (["type", "of"], ["kind", "of"], ["sort", "of"]):
+        rest = rest[2:]
+    noun = []
+    for word in rest:
+        if word in STOP or word.endswith("ed"):
+            break
+        noun.append(word)
+    while noun and noun[0] in PLAIN:
+        noun = noun[1:]
+    return " ".join(noun) if 0 < len(noun) <= 3 and len(noun[-1]) > 2 else None
+
+
+def singular(kind: str, kinds: Counter) -> str:
+    for ending, other in (("ies", "y"), ("s", "")):
+        if kind.endswith(ending) and kind[: -len(ending)] + other in kinds:
+            return kind[: -len(ending)] + other
+    return kind
+
+
+def sentences_of(context: str) -> list[tuple[int, int]]:
+    edges = [0, *(found.end() for found in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"(])", context)), len(context)]
+    return list(itertools.pairwise(edges))
+
+
+def asked_spans(path: pathlib.Path) -> list[tuple[str, list[tuple[int, int, str]]]]:
+    """Contexts with the answers that are short, each with the kind that its question asks for."""
+    found = []
+    for article in json.load(lzma.open(path, "rt", encoding="utf-8"))["data"]:
+        for paragraph in article["paragraphs"]:
+            spans = []
+            for question in paragraph["qas"]:
+                kind, answer = kind_asked_for(question["question"]), question["answers"][0]
+                text = answer["text"].strip(" .,;:!?\"'()")
+                begin = paragraph["context"].find(text, answer["answer_start"])
+                if kind and text and begin >= 0 and len(text.split()) <= MOST_WORDS:
+                    spans.append((begin, begin + len(text), kind))
+            found.append((paragraph["context"], spans))
+    return found
+
+
+def squad_rows(path: pathlib.Path, rng: random.Random) -> tuple[list[dict], list[str]]:
+    """The rows, and the kinds that are rare enough to be asked of any text."""
+    contexts = asked_spans(path)
+    kinds = Counter(kind for _, spans in contexts for _, _, kind in spans)
+    kinds = Counter(singular(kind, kinds) for _, spans in contexts for _, _, kind in spans)
+    kept = {kind for kind, count in kinds.items() if count >= LEAST}
+    rare = [kind for kind, _ in kinds.most_common()[COMMON:] if kind in kept]
+    rows = []
+    for context, spans in contexts:
+        for begin, end in sentences_of(context):
+            text = context[begin:end].rstrip()
+            entities = sorted(
+                {
+                    (first - begin, last - begin, singular(kind, kinds))
+                    for first, last, kind in spans
+                    if begin <= first and last <= begin + len(text) and singular(kind, kinds) in kept
+                }
+            )
+            if not entities:
+                continue
+            own = {kind for _, _, kind in entities}
+            rows.append(
+                {
+                    "text": text,
+                    "entities": [{"start": first, "end": last, "label": kind} for first, last, kind in entities],
+                    "labels": sorted(own | set(rng.sample(rare, rng.randint(1, 6)))),
+                }
+            )
+    return rows, rare
+
+
+def without(rows: list[dict], kinds: set[str]) -> list[dict]:
+    """The rows with nothing said of these kinds, under any of their names."""
+    names = kinds | {name for kind in kinds for name in OTHER_NAMES.get(kind, ())}
+    kept = []
+    for row in rows:
+        row = dict(row)
+        for key in ("ner_negatives", "labels"):
+            if key in row:
+                row[key] = [label for label in row[key] if label not in names]
+        if "ner" in row:
+            row["ner"] = [entity for entity in row["ner"] if entity[2] not in names]
+        else:
+            row["entities"] = [entity for entity in row["entities"] if entity["label"] not in names]
+        kept.append(row)
+    return kept
+
+
+def write_rows(
+    data: pathlib.Path, folder: pathlib.Path, held_out: frozenset[str] = frozenset(), seed: int = 1234
+) -> None:
+    """FOLDER/train.jsonl and FOLDER/valid.jsonl."""
+    rng = random.Random(seed)
+    squad, rare = squad_rows(data / "squad/train-v1.1.rebuilt.json.xz", rng)
+    rows = conll_rows(data / "conll2003/train.txt.xz", rng, rare) + squad
+    write(folder / "train.jsonl", without(rows, set(held_out)) if held_out else rows)
+    write(folder / "valid.jsonl", conll_rows(data / "conll2003/valid.txt.xz"))
