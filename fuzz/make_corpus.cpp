@@ -211,6 +211,7 @@ void add_documents(Corpus& corpus) {
   for (const std::string_view seed : kExampleSeeds) {
     for (char choice = 0; choice < 33; ++choice) corpus.add("examples", choice + std::string(seed));
   }
+  for (const std::string_view seed : kEntitySeeds) corpus.add("entities", std::string(seed));
   for (const std::string_view seed : kPredictionSeeds) {
     for (const char form : {'\0', '\1', '\2'}) corpus.add("predictions", form + std::string(seed));
   }

@@ -230,6 +230,15 @@ inline constexpr std::string_view kExampleSeeds[] = {
     R"({"obs1": "a", "obs2": "b", "hyp1": "c", "hyp2": "d", "label": "2", "story_id": "s"})",
     R"({"article": "P", "id": "1.txt", "questions": ["q", 1], "options": [["a", "b"], ["c"]], "answers": ["B", "A"]})"};
 
+inline constexpr std::string_view kEntitySeeds[] = {
+    R"({"text": "Ada was in Rome", "entities": [{"start": 0, "end": 3, "label": "person"}], "labels": ["city"]})",
+    R"({"tokenized_text": ["Ada", "King", "\u00e9"], "ner": [[0, 1, "person"], [2, 2, "x"]], "ner_negatives": []})",
+    R"({"tokens": ["Ada", "King"], "ner_tags": ["B-PER", "I-PER"]})",
+    R"({"words": ["a"], "labels": ["O"]})",
+    R"({"text": " \ud83d\ude00 a ", "entities": [{"start": 0, "end": 4, "entity_group": "x", "score": 1}]})",
+    "{\"text\": \"a\", \"entities\": []}\n{\"text\": 1}\n[]\n{\"tokenized_text\": [], \"ner\": [[0, 0, \"x\"]]}\n",
+};
+
 inline constexpr std::string_view kPredictionSeeds[] = {
     "index\tprediction\n0\tentailment\n1\t0.5\n",
     "0\t1\n7\t1\n7\t1\n",

@@ -1,7 +1,7 @@
 """Texts with entities for models/extract, from the data there is: CoNLL-2003, whose four kinds of names are marked in
 every sentence, and the answers of SQuAD, each of which is an entity of the kind that its question asks for ("What year
-did ...": year). A sentence of SQuAD has not been searched for other kinds, so its row says for which labels it was: those
-of its answers, and some that are rare."""
+did ...": year). A sentence of SQuAD has not been searched for other kinds, so its row says for which labels it was:
+those of its answers, and some that are rare."""
 
 import itertools
 import json
