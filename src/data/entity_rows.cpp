@@ -36,7 +36,10 @@ std::string_view first_key(const Json& row, std::initializer_list<std::string_vi
 
 std::vector<std::string> texts_of(const JsonArray& items, std::string_view key, const std::string& where) {
   std::vector<std::string> texts;
-  for (size_t i = 0; i < items.size(); ++i) texts.push_back(text_value(items[i], fmt::format("{}/{}", key, i), where));
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_string()) text_value(items[i], fmt::format("{}/{}", key, i), where);  // refuses it
+    texts.push_back(items[i].as_string());
+  }
   return texts;
 }
 
