@@ -1,6 +1,6 @@
 // Texts with entities, as JSON objects have them, in one of three forms:
-//   {"text": "Ada was born in London.", "entities": [{"start": 0, "end": 3, "label": "person"}, ...]}   in characters
-//   {"tokenized_text": ["Ada", "was", ...], "ner": [[0, 0, "person"], ...]}   in words, the last one included (GLiNER's)
+//   {"text": "Ada was in London.", "entities": [{"start": 0, "end": 3, "label": "person"}, ...]}   in characters
+//   {"tokenized_text": ["Ada", "was", ...], "ner": [[0, 0, "person"], ...]}   in words, the last one included (GLiNER)
 //   {"tokens": ["Ada", "was", ...], "ner_tags": ["B-person", "O", ...]}       a tag for each word
 // Words become a text with a space between them.
 #pragma once

@@ -24,8 +24,8 @@ std::vector<std::string> labels_of(const EntityRow& row, const std::vector<std::
 AnsweredRows answer_entities(const TaskRow& task, const EntitySettings& settings, const OpenModel& open_model,
                              const EvalHooks& hooks = {});
 
-// The first half of answer_entities(): reads the files. Throws what it throws of them, and the error of a bad row unless
-// those are reported.
+// The first half of answer_entities(): reads the files. Throws what it throws of them, and the error of a bad row
+// unless those are reported.
 EntityRows check_entity_files(const EntityFiles& files, const EvalHooks& hooks = {});
 
 }  // namespace deberta

@@ -1,4 +1,5 @@
-// Metrics of texts with entities: one is right if a text has it at the same place with the same label. They may overlap.
+// Metrics of texts with entities: one is right if a text has it at the same place with the same label. They may
+// overlap.
 #pragma once
 #include <memory>
 #include <string>

@@ -173,8 +173,8 @@ std::optional<ClassifierPooling> pooling_of(ClassifierPoolingChoice choice) {
   return std::nullopt;
 }
 
-// The task's files with labels or entities of words are learned as they are answered, in windows; other texts where that
-// is asked.
+// The task's files with labels or entities of words are learned as they are answered, in windows; other texts where
+// that is asked.
 void set_windows(const FinetuneVerb& options, TaskFiles& files) {
   const TaskLoss loss = loss_of(*files.task);
   const bool has_own = loss == TaskLoss::kSpan || loss == TaskLoss::kMention;  // the task sets the length

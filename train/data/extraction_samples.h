@@ -10,8 +10,8 @@
 namespace deberta::train {
 
 // Texts with their entities, as `deberta eval` reads them. Words are those that the model will be given: a file's own
-// are joined with spaces and divided again. Throws kInput for files without entities, kUsage for a length that leaves no
-// room behind the labels.
+// are joined with spaces and divided again. Throws kInput for files without entities, kUsage for a length that leaves
+// no room behind the labels.
 void read_entities(const SampleSource& source, TaskSamples& samples);
 
 // Numbers of the labels that stand before a text, in their order, from the key, the epoch and the number of the sample:

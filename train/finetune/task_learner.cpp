@@ -115,8 +115,8 @@ void check_rates(const TaskRates& rates) {
   if (!problems.empty()) throw Error(ErrorCode::kUsage, std::move(problems));
 }
 
-// Scores of documents are compared with each other: the distance between the scores of two models means little. Those of
-// entities are nearly all of spans that are none.
+// Scores of documents are compared with each other: the distance between the scores of two models means little. Those
+// of entities are nearly all of spans that are none.
 void check_comparable(const TaskRow& task, const TaskObjective& objective) {
   const TaskLoss loss = loss_of(task);
   if (loss != TaskLoss::kRanking && loss != TaskLoss::kExtraction) return;

@@ -34,8 +34,8 @@ void add_model_files(ManifestWriter& files, Model& model, const std::string& tok
 // About as many bytes as add_model_files() writes.
 uint64_t size_of_files(Model& model);
 
-// Puts the same files into a folder that has others, each as a whole, the configuration last: a folder that has a model keeps
-// it until then. The folder is made if its parent is there. `rules` have no subfolder. Throws kFileWrite.
+// Puts the same files into a folder that has others, each as a whole, the configuration last: a folder that has a model
+// keeps it until then. The folder is made if its parent is there. `rules` have no subfolder. Throws kFileWrite.
 void write_model_files_into(const std::string& folder, Model& model, const std::string& tokenizer_folder,
                             const ModelFilesRules& rules = {});
 

@@ -1,5 +1,5 @@
-// The heads of entities in training: their tensors, their scores beside those of the engine, and what neither a pack nor
-// a micro-batch may change.
+// The heads of entities in training: their tensors, their scores beside those of the engine, and what neither a pack
+// nor a micro-batch may change.
 #include "train/model/entity_head.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,5 +1,5 @@
-// The loss of entities: where they are among the scores, sums by plain loops, the focal form, micro-batches, and what is
-// refused.
+// The loss of entities: where they are among the scores, sums by plain loops, the focal form, micro-batches, and what
+// is refused.
 #include "train/objectives/extraction.h"
 
 #include <ATen/ops/tensor.h>
