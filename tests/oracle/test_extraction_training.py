@@ -1,5 +1,5 @@
-"""`finetune --task extract` and `convert` beside the package gliner: the folders load there with the same answers, and the
-loss of a step is that of its trainer."""
+"""`finetune --task extract` and `convert` beside the package gliner, which loads the folders with the same answers; and
+the loss of a step beside that of its trainer."""
 
 import json
 import os
