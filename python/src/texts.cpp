@@ -3,6 +3,7 @@
 #include "python/src/texts.h"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -24,7 +24,7 @@ constexpr const char* kTable = "added_tokens_decoder";
 
 void check_kind(const LoadedTokenizer& loaded, const std::string& folder) {
   const bool is_json = loaded.source == TokenizerSource::kJson;
-  if (loaded.model->kind() == ModelKind::kUnigram && loaded.is_fast == is_json) return;
+  if (loaded.model->kind() == ModelKind::kUnigram && (loaded.is_fast || !is_json)) return;
   throw Error(ErrorCode::kUnsupported,
               {{.where = folder,
                 .message = "expected a SentencePiece model (spm.model, or its tokenizer.json) to add tokens to, got a "

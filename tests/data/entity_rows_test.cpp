@@ -61,7 +61,7 @@ TEST(EntityRows, TagsStayTagsUntilAllRowsAreRead) {
 }
 
 TEST(EntityRows, WhatIsRefused) {
-  EXPECT_ERROR(read("[]"), kInput, "row: expected an object, got [] (array)");
+  EXPECT_ERROR(read("[]"), kInput, "row: expected an object, got an array");
   EXPECT_ERROR(read(R"({"sentence": "a"})"), kInput,
                "row: expected text and entities, tokenized_text and ner, or tokens and ner_tags, got sentence");
   EXPECT_ERROR(read(R"({"text": "a"})"), kInput, "row: no entities");
