@@ -161,7 +161,7 @@ EntityRows read_entity_files(const EntityFiles& files, const std::function<bool(
   for (const std::string& path : files.files) reading.read(path);
   EntityRows read = reading.take();
   const std::set<std::string> labels = find_tagged(read.rows, reading.others());
-  if (!reading.is_done()) check_names(files.label_names, labels);
+  if (files.needs_names && !reading.is_done()) check_names(files.label_names, labels);
   rename_labels(files.label_names, read.rows);
   return read;
 }

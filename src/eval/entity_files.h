@@ -22,6 +22,7 @@ struct EntityFiles {
   std::optional<RowPart> part = std::nullopt;    // none: all rows
   size_t most_rows = 0;                          // reads only the first rows; 0: all
   LabelRenames label_names = {};                 // other labels stay as they are
+  bool needs_names = true;                       // refuses names of labels that no row has
 };
 
 struct EntityRows {
@@ -34,8 +35,8 @@ struct EntityRows {
 };
 
 // All rows, read before any is used: which tags begin an entity shows only in all of them. Fewer once `is_stopped`.
-// `on_row`: their number so far. Throws kUsage for a format that has no entities and for names of labels that no row
-// has, and what the readers throw.
+// `on_row`: their number so far. Throws kUsage for a format that has no entities and for names of labels, and what
+// the readers throw.
 EntityRows read_entity_files(
     const EntityFiles& files, const std::function<bool()>& is_stopped,
     const std::function<void(size_t rows)>& on_row = [](size_t) {});

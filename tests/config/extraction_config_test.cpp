@@ -45,6 +45,24 @@ TEST(ExtractionConfig, OfTheFirstModelsIsRead) {
   EXPECT_EQ(parse(R"({"has_rnn": false})").extraction.num_rnn_layers, 1);
 }
 
+// What is written means the same to whoever has other defaults, and keeps what nothing here reads.
+TEST(ExtractionConfig, IsWrittenWithEveryKeyThatMatters) {
+  const ExtractionConfig read =
+      parse(R"({"span_mode": "marker", "max_types": 7, "max_width": 5, "dropout": 0.3})").extraction;
+  const Json document(extraction_document(read));
+  EXPECT_EQ(document.find("max_types")->as_integer(), 7);
+  EXPECT_EQ(document.find("num_rnn_layers")->as_integer(), 1);
+  EXPECT_EQ(document.find("embed_ent_token")->as_bool(), true);
+  EXPECT_EQ(document.find("span_mode")->as_string(), "marker");
+  const ExtractionConfig again = parse_extraction_config(document, "again").extraction;
+  EXPECT_EQ(again.max_width, 5);
+  EXPECT_EQ(Json(extraction_document(again)).dump(), document.dump()) << "nothing twice";
+  ModelConfig config;
+  EXPECT_EQ(config_file_of(config), "config.json");
+  config.extraction = read;
+  EXPECT_EQ(config_file_of(config), "gliner_config.json");
+}
+
 TEST(ExtractionConfig, ReadsEveryKey) {
   const ExtractionFile file = parse(
       R"({"span_mode": "token_level", "subtoken_pooling": "max", "hidden_size": 16.0, "max_width": 100, "max_len": 768,

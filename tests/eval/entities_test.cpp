@@ -58,6 +58,7 @@ TEST_F(Entities, LabelsGetOtherNames) {
   EXPECT_EQ(rows.labels(), (std::vector<std::string>{"LOC", "person"}));
   EXPECT_ERROR(read({.files = {path}, .label_names = {{"PERS", "person"}}}), kUsage,
                "expected labels of the files (LOC, PER), got PERS");
+  EXPECT_NO_THROW(read({.files = {path}, .label_names = {{"PERS", "person"}}, .needs_names = false}));
 }
 
 TEST_F(Entities, AFormatWithoutEntitiesIsRefused) {

@@ -229,7 +229,8 @@ void read_entities(const SampleSource& source, TaskSamples& samples) {
                          .format = input.format,
                          .part = input.part,
                          .most_rows = source.reading.max_examples,
-                         .label_names = source.reading.extraction.label_names},
+                         .label_names = source.reading.extraction.label_names,
+                         .needs_names = source.reading.extraction.needs_names},
                         source.hooks.is_stopped, [&](size_t count) { source.hooks.on_progress(count, std::nullopt); });
   if (!source.hooks.is_stopped()) Entities(source, samples).add(std::move(rows));
 }

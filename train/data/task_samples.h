@@ -67,6 +67,7 @@ struct RankingRules {
 struct ExtractionRules {
   ExtractionConfig config = {};
   LabelRenames label_names = {};  // what the model reads in place of labels of the files
+  bool needs_names = true;        // EntityFiles
   size_t most_labels = 25;        // that stand before a text
   size_t most_drawn = 25;         // of these, at most so many that the text has no entity of
 };

@@ -57,6 +57,7 @@ bool EvaluationLoss::read(const RunHooks& hooks) {
   TaskReading reading = settings_.training;
   reading.input = settings_.evaluation;
   reading.max_examples = 0;
+  reading.extraction.needs_names = false;  // they are those of the training files
   samples_ = read_task_samples(*settings_.task, reading, tokenizer_.load(),
                                {.bad_rows = settings_.bad_rows == BadRows::kFail ? BadRows::kFail : BadRows::kSkip,
                                 .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});

@@ -34,7 +34,8 @@ EntitySettings entity_settings(const TaskFiles& settings) {
   EntitySettings entities{.input = {.files = settings.evaluation.files,
                                     .format = settings.evaluation.format,
                                     .part = settings.evaluation.part,
-                                    .label_names = settings.training.extraction.label_names}};
+                                    .label_names = settings.training.extraction.label_names,
+                                    .needs_names = false}};
   entities.options.rules = settings.evaluation_rules;
   return entities;
 }

@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -142,27 +143,48 @@ std::vector<PieceRange> pieces_of_words(const Asked& asked, SubtokenPooling pool
   return ranges;
 }
 
-// [W, U] from the states of all pieces; zeros of a word without a piece.
-at::Tensor pool_pieces(const at::Tensor& pieces_PU, const std::vector<PieceRange>& ranges, SubtokenPooling pooling) {
+// Sums in the order of the pieces, whatever else is in the pack.
+at::Tensor mean_of_pieces(const at::Tensor& pieces_PU, const std::vector<PieceRange>& ranges) {
+  std::vector<int32_t> rows_N, words_N;
+  std::vector<float> shares_N;
+  for (size_t w = 0; w < ranges.size(); ++w) {
+    for (size_t n = ranges[w].first; n < ranges[w].last; ++n) {
+      rows_N.push_back(static_cast<int32_t>(n));
+      words_N.push_back(static_cast<int32_t>(w));
+      shares_N.push_back(1 / static_cast<float>(ranges[w].last - ranges[w].first));
+    }
+  }
+  const at::TensorOptions like = pieces_PU.options().requires_grad(false);
+  at::Tensor shares_N1 = at::empty({static_cast<int64_t>(shares_N.size()), 1}, at::kFloat);
+  std::ranges::copy(shares_N, shares_N1.data_ptr<float>());
+  return at::zeros({static_cast<int64_t>(ranges.size()), pieces_PU.size(1)}, like)
+      .index_add(0, to_index(words_N, pieces_PU), take_rows(pieces_PU, rows_N) * shares_N1.to(like));
+}
+
+at::Tensor largest_of_pieces(const at::Tensor& pieces_PU, const std::vector<PieceRange>& ranges) {
   size_t most = 1;
   for (const PieceRange& range : ranges) most = std::max(most, range.last - range.first);
   const auto words = static_cast<int64_t>(ranges.size()), width = static_cast<int64_t>(most);
   std::vector<int32_t> rows_WM(ranges.size() * most, 0);
-  at::Tensor shares_WM = at::zeros({words, width}, at::kFloat);
-  float* shares = shares_WM.data_ptr<float>();
+  at::Tensor is_none_WM1 = at::ones({words, width, 1}, at::kBool);
   for (size_t w = 0; w < ranges.size(); ++w) {
-    const size_t count = ranges[w].last - ranges[w].first;
-    for (size_t n = 0; n < count; ++n) {
+    for (size_t n = 0; n < ranges[w].last - ranges[w].first; ++n) {
       rows_WM[w * most + n] = static_cast<int32_t>(ranges[w].first + n);
-      shares[w * most + n] = pooling == SubtokenPooling::kMax ? 1 : 1 / static_cast<float>(count);
+      is_none_WM1.data_ptr<bool>()[w * most + n] = false;
     }
   }
-  if (pieces_PU.size(0) == 0) return at::zeros({words, pieces_PU.size(1)}, pieces_PU.options().requires_grad(false));
-  const at::Tensor x_WMU = take_rows(pieces_PU, rows_WM).view({words, width, pieces_PU.size(1)});
-  const at::Tensor shares_WM1 = shares_WM.to(pieces_PU.options().requires_grad(false)).unsqueeze(2);
-  if (pooling != SubtokenPooling::kMax) return (x_WMU * shares_WM1).sum(1);
-  const at::Tensor none_WM1 = shares_WM1.eq(0);
-  return x_WMU.masked_fill(none_WM1, -std::numeric_limits<double>::infinity()).amax(1).masked_fill(none_WM1.all(1), 0);
+  is_none_WM1 = is_none_WM1.to(pieces_PU.device());
+  return take_rows(pieces_PU, rows_WM)
+      .view({words, width, pieces_PU.size(1)})
+      .masked_fill(is_none_WM1, -std::numeric_limits<double>::infinity())
+      .amax(1)
+      .masked_fill(is_none_WM1.all(1), 0);
+}
+
+// [W, U] from the states of all pieces; zeros of a word without a piece.
+at::Tensor pool_pieces(const at::Tensor& pieces_PU, const std::vector<PieceRange>& ranges, SubtokenPooling pooling) {
+  const bool is_max = pooling == SubtokenPooling::kMax && pieces_PU.size(0) > 0;
+  return is_max ? largest_of_pieces(pieces_PU, ranges) : mean_of_pieces(pieces_PU, ranges);
 }
 
 // ---- the LSTM
