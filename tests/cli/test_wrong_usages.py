@@ -297,7 +297,7 @@ USAGES = [
     ("convert -m SEQ --to new --smoothing 0.5", 2, "--smoothing: expected --dtype int8 as well"),
     ("convert -m SEQ --to new --average SEQ --adapter SEQ", 2, "--average: expected this or --adapter, got both"),
     ("convert -m SEQ --to new --layout v1", 1, "the layout of version 1 cannot hold this model"),
-    ("convert -m GLINER --to new --average GLINER", 2, "--average: expected a DeBERTa model alone, got a GLiNER model"),
+    ("convert -m GLINER --to new --average SEQ", 2, "--average: expected a DeBERTa model alone, got a GLiNER model"),
     ("convert -m GLINER --to new --layout v1", 1, "a GLiNER model has an encoder of version 2"),
     ("check -m SEQ --fix .", 1, ".: expected a new or empty folder"),
     # ---- chart
