@@ -21,24 +21,15 @@ class Call:
     after: str = ""
 
 
-def build_shim(folder):
-    library = pathlib.Path(folder) / "chosen_call.so"
-    subprocess.run(
-        [
-            "cc",
-            "-shared",
-            "-fPIC",
-            "-O1",
-            "-Wall",
-            "-Werror",
-            "-o",
-            library,
-            ROOT / "tests/support/chosen_call.c",
-            "-ldl",
-        ],
-        check=True,
-    )
+def build_library(folder, name):
+    """A library for LD_PRELOAD, from tests/support/NAME.c"""
+    library, source = pathlib.Path(folder) / f"{name}.so", ROOT / "tests/support" / f"{name}.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source, "-ldl"], check=True)
     return library
+
+
+def build_shim(folder):
+    return build_library(folder, "chosen_call")
 
 
 def environment_at(shim, call, does="", report=""):

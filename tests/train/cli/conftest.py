@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 from chosen_call import build_shim, environment_at
 from models import ROOT, make_model
+from started_once import started_once
 from task_files import jsonl
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
@@ -48,15 +49,27 @@ def environment(tmp_path):
     return environment_in(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory):
+    return build_shim(tmp_path_factory.mktemp("shim"))
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory, shim):
+    """Settings with which the verbs of the training half run in copies of one process (started_once.py)."""
+    with started_once(BINARY, tmp_path_factory.mktemp("once"), shim) as settings:
+        yield settings
+
+
 @pytest.fixture
-def deberta(environment):
+def deberta(environment, once):
     def run(*words, **more):
         return subprocess.run(
             [BINARY, *map(str, words)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            env=environment,
+            env=environment | once,
             timeout=HANG_SECONDS,
             **more,
         )
@@ -64,17 +77,14 @@ def deberta(environment):
     return run
 
 
-@pytest.fixture(scope="session")
-def shim(tmp_path_factory):
-    return build_shim(tmp_path_factory.mktemp("shim"))
-
-
 @pytest.fixture
-def deberta_at(environment, shim):
+def deberta_at(environment, once, shim):
     """deberta_at(call, does, words...) -> the finished process, in which that happened to that call; a signal reaches
     the processes that it started, too"""
 
     def run(call, does, *words, **more):
+        # the runs of a plan would be copies in groups of their own
+        settings = {} if words[0] == "ablate" else once
         return subprocess.run(
             [BINARY, *map(str, words)],
             stdin=subprocess.DEVNULL,
@@ -82,7 +92,7 @@ def deberta_at(environment, shim):
             text=True,
             start_new_session=True,
             timeout=HANG_SECONDS,
-            env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"},
+            env=environment | environment_at(shim, call, does) | {"CALL_WHOM": "group"} | settings,
             **more,
         )
 

@@ -58,11 +58,11 @@ def words_of(tokenizer, corpus, dropping_base, rows, dev_rows, tmp_path):
 
 
 @pytest.mark.parametrize("verb", TRIED)
-def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(words_of, deberta, tmp_path, verb):
+def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(words_of, deberta, once, tmp_path, verb):
     print(f"ALLOCATIONS_SEED={SEED}")
     shim, report, dice = build_shim(tmp_path), tmp_path / "report", random.Random(f"{SEED} {verb}")
 
-    def run(number, name):
+    def run(name, more):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {
             "XDG_CACHE_HOME": str(tmp_path / "cache")
         }
@@ -72,17 +72,20 @@ def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(w
             capture_output=True,
             text=True,
             timeout=HANG_SECONDS,
-            env=clean | environment(shim, report, FAIL_CALL=number),
+            env=clean | more,
         )
+
+    def failing(number):
+        return environment(shim, report, FAIL_CALL=number)
 
     if verb == "report":
         done = deberta(*words_of("finetune"), tmp_path / "0")
         assert done.returncode == 0, done.stderr
-    done = run(0, "0")
+    done = run("0", failing(0))
     assert done.returncode == 0, done.stderr
     for number in dice.sample(range(1, int(report.read_text().split()[-1]) + 1), TRIED[verb]):
         name = "0" if verb == "report" else str(number)
-        done = run(number, name)
+        done = run(name, failing(number))
         last = done.stderr.splitlines()[-1] if done.stderr else ""
         is_killed = done.returncode == -signal.SIGABRT and last == OF_GLIBC
         assert done.returncode == 0 or is_killed or (done.returncode == 1 and is_said(last)), (
@@ -93,7 +96,7 @@ def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(w
         assert not re.search(r"frame #|Exception raised", done.stderr), (number, done.stderr)
         assert is_killed or not [path for path in tmp_path.rglob("*") if ".tmp-" in path.name], number
         if verb in ("pretrain", "finetune"):  # and the same command goes on
-            done = run(0, name)
+            done = run(name, once)
             assert done.returncode == 0 and "damaged" not in done.stderr, (number, done.stderr)
             assert (tmp_path / name / "model.safetensors").read_bytes() == (
                 tmp_path / "0/model.safetensors"
