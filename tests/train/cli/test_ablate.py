@@ -150,11 +150,11 @@ def has_come_to(folder, cell, step):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_plan_that_is_broken_off_goes_on(environment, deberta, plan, tmp_path, number):
     slow = {name: dict(form) for name, form in TWO.items()}
-    file = plan(slow, pretrain=json.loads(plan(slow).read_text())["pretrain"] | {"max-steps": 120, "save-steps": 10})
+    file = plan(slow, pretrain=json.loads(plan(slow).read_text())["pretrain"] | {"max-steps": 60, "save-steps": 5})
     whole = deberta("ablate", file, "-o", tmp_path / "whole")
     assert whole.returncode == 0, whole.stderr
     broken_off = 0
-    for cell, step in (("full-seed1", 20), ("full-seed1", 1000), ("full-seed2", 50)):
+    for cell, step in (("full-seed1", 10), ("full-seed1", 1000), ("full-seed2", 25)):
         if has_come_to(tmp_path / "out", cell, step):  # the signal before came late
             continue
         process = subprocess.Popen(

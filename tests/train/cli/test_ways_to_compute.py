@@ -233,7 +233,7 @@ def words_of_a_large_step(tokenizer):
         "--tokenizer-name",
         tokenizer,
         "--config-overrides",
-        "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=1024",
+        "num_hidden_layers=2,hidden_size=32,num_attention_heads=2,intermediate_size=1024",
         "--batch-size",
         "32",
         "--max-tokens",
