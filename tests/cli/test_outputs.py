@@ -537,7 +537,7 @@ def run_in_terminal(words, columns, resize=None):
     return seen.decode(), code
 
 
-MANY = 2000 if SANITIZED else 8000  # enough for the bar, drawn ten times a second, to appear several times
+MANY = 2000 if SANITIZED else 4000  # enough for the bar, drawn ten times a second, to appear several times
 
 
 @pytest.fixture(scope="session")
