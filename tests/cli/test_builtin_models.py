@@ -64,18 +64,19 @@ def test_long_texts_work(deberta, name):
     assert done.returncode == 0 and "nan" not in done.stdout.lower() and json.loads(done.stdout)
 
 
-def card_rows():
-    """In the gate those that take seconds."""
-    long = pytest.mark.skipif(
-        os.environ.get("DEBERTA_LONG") != "1", reason="takes minutes: tools/long_checks models runs it"
-    )
-    return [
-        pytest.param(*row, id=f"{row[0]}-{i}", marks=[long] if "novels" in row[1] or "wiki" in row[1] else [])
-        for i, row in enumerate(CARD_ROWS)
-    ]
+LONG = pytest.mark.skipif(
+    os.environ.get("DEBERTA_LONG") != "1", reason="takes minutes with the others: tools/long_checks models runs it"
+)
 
 
-@pytest.mark.parametrize("name, command, metric, value", card_rows())
+def marked(rows, is_long):
+    """In the gate without those that are long."""
+    return [pytest.param(*row, id=f"{row[0]}-{i}", marks=[LONG] if is_long(row) else []) for i, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    "name, command, metric, value", marked(CARD_ROWS, lambda row: "novels" in row[1] or "wiki" in row[1])
+)
 def test_cards_tell_what_eval_tells(deberta, shared, name, command, metric, value):
     words = shlex.split(command)
     for word in words:
@@ -88,12 +89,11 @@ def test_cards_tell_what_eval_tells(deberta, shared, name, command, metric, valu
 
 
 SHORT = [row for row in CARD_ROWS if row[0] not in ("fill",)]
+FIRST = {row[0]: row for row in reversed(SHORT)}  # of each model
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "int8"])
-@pytest.mark.parametrize(
-    "name, command, metric, value", SHORT, ids=[f"{name}-{i}" for i, (name, *_) in enumerate(SHORT)]
-)
+@pytest.mark.parametrize("name, command, metric, value", marked(SHORT, lambda row: row not in FIRST.values()))
 def test_fewer_bits_cost_little(deberta, shared, name, command, metric, value, dtype):
     words = shlex.split(command)
     shared(words[words.index("-m") - 1].removeprefix("../shared/"))

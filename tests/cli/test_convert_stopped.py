@@ -1,4 +1,5 @@
-"""convert stopped at any moment: it leaves either the old state or the new one, and the next run is not confused."""
+"""convert stopped at any moment: it leaves either the old state or the new one, and the next run is not confused. A
+third of the moments, drawn from CONVERT_SEED; all of them with DEBERTA_LONG=1 (tools/long_checks kills)."""
 
 import dataclasses
 import os
@@ -16,6 +17,7 @@ from conversion_models import contents, make_v1_model
 
 TEXTS = "a text to calibrate with\nand another , longer one\n"
 CALIBRATION = "calibration.safetensors"
+SEED = os.environ.get("CONVERT_SEED", "4")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,14 @@ class Job:
         shutil.rmtree(self.place / "counted")
         return self
 
+    def moments(self, about):
+        """The numbers of the calls at which it is stopped: the first and the last, and some between."""
+        if os.environ.get("DEBERTA_LONG") == "1":
+            return range(1, self.calls + 1)
+        print(f"CONVERT_SEED={SEED}")
+        dice = random.Random(f"{SEED} {about} {len(self.words)}")
+        return sorted({1, *dice.sample(range(2, self.calls), self.calls // 3), self.calls})
+
     def is_done(self):
         """Whether the target exists; checks that it is then complete, and that the source is unchanged."""
         assert contents(self.source) == self.before
@@ -87,7 +97,7 @@ def job(request, deberta, shim, tmp_path):
 
 def test_a_kill_at_any_call_leaves_the_old_state_or_the_new_one_and_the_next_run_succeeds(job):
     finished = set()
-    for call in range(1, job.calls + 1):
+    for call in job.moments("kill"):
         done = job.run(signal.SIGKILL, call)
         assert done.returncode == -signal.SIGKILL, (call, done.stderr)
         finished.add(job.is_done())
@@ -113,8 +123,8 @@ def test_a_run_killed_while_it_removes_leftovers_does_no_harm(job, deberta):
 
 @pytest.mark.parametrize("mode", ["ENOSPC", "EIO"])
 def test_an_error_at_any_call_is_named_and_leaves_nothing(job, mode):
-    failed = 0
-    for call in range(1, job.calls + 1):
+    failed, moments = 0, job.moments(mode)
+    for call in moments:
         done = job.run(mode, call)
         is_done = job.is_done()
         # Once the folder has its name, only syncing the parent can still fail.
@@ -125,12 +135,12 @@ def test_an_error_at_any_call_is_named_and_leaves_nothing(job, mode):
         assert job.left() == [], (call, done.stderr)
         if is_done:
             shutil.rmtree(job.place / "a")
-    assert failed > job.calls // 2
+    assert failed > len(moments) // 2
 
 
 @pytest.mark.parametrize("mode", ["EINTR", "SHORT"])
 def test_interrupted_calls_and_short_writes_change_nothing(job, mode):
-    for call in range(1, job.calls + 1):
+    for call in job.moments(mode):
         done = job.run(mode, call)
         assert done.returncode == 0 and job.is_done(), (call, done.stderr)
         shutil.rmtree(job.place / "a")
