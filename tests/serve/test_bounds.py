@@ -125,7 +125,7 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     with contextlib.ExitStack() as stack:
         asking = [
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-            for _ in range(16)
+            for _ in range(8)
         ]
         for one in asking:
             one.sendall(many.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
