@@ -25,7 +25,8 @@ function marksOf(spans) {
       marks.push({ ...span });
       continue;
     }
-    if (Math.abs(span.strength - 0.5) > Math.abs(last.strength - 0.5)) last.strength = span.strength;
+    if (Math.abs(span.strength - 0.5) > Math.abs(last.strength - 0.5))
+      [last.strength, last.kind] = [span.strength, span.kind];
     last.end = Math.max(last.end, span.end);
     last.note += ` ${span.note}`;
   }
@@ -72,7 +73,7 @@ const TEXTS = {
   "entity-extraction": { second: "Second text, for attention", labels: "person, city",
     example: ["Ada Lovelace was born in London .", ""] },
   "replaced-token-detection": { second: "Second text, for attention",
-    example: ["The capital of France is bread .", ""] },
+    example: ["He drank a slowly of water and went to bed .", ""] },
   "question-answering": { first: "Question", second: "Context", isPair: true,
     example: ["Who wrote it ?", "Mary Shelley wrote it ."] },
   "feature-extraction": { first: "Text", second: "Text to compare it with", example: ["a fine film", "a good film"] },
@@ -150,9 +151,14 @@ async function showMasks(state) {
 async function showReplaced(state) {
   const found = await answersOf(state, { inputs: state.text });
   const tokens = (found.tokens || found).filter((one) => one.start !== null && one.end !== null);
-  const spans = tokens.map((one) => ({ ...one, strength: 0.5 + one.score / 2, note: one.score.toFixed(3) }));
+  const spans = tokens.map((one) => ({
+    ...one, strength: 0.5 + one.score / 2, note: one.score.toFixed(3),
+    ...(one.score >= 0.5 && { kind: one.score.toFixed(2) }),
+  }));
   return [coloured(state.text, spans),
-    note("Orange: the model takes the word for one that was put in the place of another.")];
+    note("Orange: how likely the model thinks it that the word was put in the place of another; a number where it is " +
+      "one half or more. A small model sees words that break a sentence, hardly those that only change its sense, and " +
+      "is wrong most often at the end of a text; its card has figures.")];
 }
 
 async function showAnswers(state) {

@@ -13,7 +13,7 @@ from models import ROOT
 MODELS = sorted(path.parent.name for path in (ROOT / "models").glob("*/config.json"))
 ASKED = {  # the verb's words, and a word of its answer
     "fill": (["fill", "She looked at [MASK] and smiled ."], "her"),
-    "detect": (["detect", "The capital of France is bread ."], "bread"),
+    "detect": (["detect", "He drank a slowly of water and went to bed ."], "slowly"),
     "sentiment": (["classify", "a gorgeous , witty , seductive movie ."], "positive"),
     "entities": (["ner", "Mr Smith flew from London to Germany ."], "London"),
     "entailment": (["nli", "A man is playing a guitar", "A man is playing an instrument"], "entailment"),
@@ -48,6 +48,29 @@ def test_a_verb_answers_with_nothing_else_typed(deberta, name):
     done = deberta(*words, cwd="/")
     assert done.returncode == 0 and expected in done.stdout, done
     assert f"using the built-in model builtin:{name}" in done.stderr
+
+
+def test_the_example_of_replaced_tokens_is_a_fair_one(deberta):
+    """The replaced word alone is marked; docs and page have the same sentence, and the card says what is not found."""
+    text = ASKED["detect"][0][1]
+    for page in ("models/detect.md", "models/detect/README.md", "docs/serving.md", "src/web/explorer-tasks.js"):
+        assert text in (ROOT / page).read_text(), page
+
+    def pieces(text):
+        done = deberta("detect", "-m", "builtin:detect", "--format", "jsonl", text)
+        return {one["piece"]: one for one in json.loads(done.stdout)["tokens"]}
+
+    found = pieces(text)
+    assert [piece for piece, one in found.items() if one["replaced"]] == ["\u2581slowly"]
+    assert found["\u2581slowly"]["score"] == pytest.approx(0.96, abs=0.01)
+    assert max(one["score"] for piece, one in found.items() if piece != "\u2581slowly") < 0.2
+    missed = pieces(text.replace("slowly", "kitchen"))
+    assert not any(one["replaced"] for one in missed.values())
+    assert missed["\u2581kitchen"]["score"] == pytest.approx(0.22, abs=0.01)
+    wrong = pieces("The capital of France is bread .")
+    assert wrong["\u2581"]["replaced"] and not wrong["\u2581bread"]["replaced"]
+    card = (ROOT / "models/detect/README.md").read_text()
+    assert "(.96)" in card and "(.22)" in card and "(.56)" in card and "(.32)" in card
 
 
 def test_a_text_becomes_a_vector_with_nothing_else_typed(deberta):
