@@ -51,21 +51,22 @@ function curve({ name, colour, points }, atX, atY) {
 
 // The colour of each curve and its name, one below the other.
 const LEGEND_LINE = 16;
-const legend = (series, x) => series.flatMap(({ name, colour }, i) => {
-  const y = 12 + LEGEND_LINE * i;
+const legend = (series, x, top) => series.flatMap(({ name, colour }, i) => {
+  const y = top + LEGEND_LINE * i;
   return [shape("line", { x1: x, x2: x + 24, y1: y - 4, y2: y - 4, stroke: colour, "stroke-width": 3 }),
     shape("text", { x: x + 30, y }, name)];
 });
 
 // Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
-export function drawCurves(series, { width, height = 300, x, y, isLogarithmic = false }) {
-  const box = { left: 56, right: width - 14, top: 22 + LEGEND_LINE * series.length, bottom: height - 54 };
+export function drawCurves(series, { width, height = 320, title, x, y, isLogarithmic = false }) {
+  const box = { left: 56, right: width - 14, top: 42 + LEGEND_LINE * series.length, bottom: height - 54 };
   const all = series.flatMap((one) => one.points);
   const across = axisOf(all.map((p) => p.x), box.left, box.right,
     { most: Math.min(10, width / 60), least: 1, isLogarithmic });
   const up = axisOf(all.flatMap((p) => [p.low, p.high]), box.bottom, box.top, { most: 6 });
-  const svg = pictureOf(width, height, `${series.map((one) => one.name).join(", ")} over ${x}`);
-  svg.append(...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left),
+  const svg = pictureOf(width, height, `${title}: ${series.map((one) => one.name).join(", ")} over ${x}`);
+  svg.append(shape("text", { x: 4, y: 14, "font-weight": "bold" }, title),
+    ...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left, 34),
     shape("text", { x: (box.left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
     shape("text", { x: 4, y: box.top - 8 }, y));
   for (const one of series) svg.append(...curve(one, across.at, up.at));

@@ -3,7 +3,7 @@ import { element, note, shape } from "./dom.js";
 import { colourOf } from "./explorer-colours.js";
 import { actionButton, headControls, scaleChoice } from "./explorer-controls.js";
 import { drawCurves } from "./explorer-curves.js";
-import { saveFile } from "./explorer-draw.js";
+import { saveSvg } from "./explorer-draw.js";
 import { NAMES, fileOf } from "./explorer-head.js";
 import { byDistance, runsOf } from "./explorer-numbers.js";
 
@@ -11,6 +11,7 @@ const SERIES = { c2p: "c0", p2c: "c1" };
 
 // Below the curves: which distances share a row of the relative table. Neighbouring rows differ in shade.
 function ruler(svg, runs, atX, y) {
+  if (runs.length > 0) svg.append(shape("text", { x: 4, y: y + 28 }, "rows"));
   runs.forEach(({ row, from, to }, i) => {
     const x = atX(Math.max(from - 0.5, runs[0].from)), end = atX(Math.min(to + 0.5, runs.at(-1).to));
     const width = Math.max(1, end - x), opacity = i % 2 ? 0.25 : 0.55;
@@ -46,12 +47,12 @@ export async function distanceView(place, state, redraw) {
   if (series.length === 0)
     return place.replaceChildren(controls, element("p", { textContent: "This model has no term of positions." }));
   const { svg, atX, bottom } = drawCurves(series,
-    { width: place.clientWidth, x: "distance query - key", y: "score", isLogarithmic: state.scale === "log" });
+    { width: place.clientWidth, title: `Layer ${state.layer}, head ${state.head}: terms of positions by distance`,
+      x: "distance query - key", y: "score", isLogarithmic: state.scale === "log" });
   svg.id = "distance";
   const runs = runsOf(state.about.rows);
   ruler(svg, runs, atX, bottom);
-  controls.append(actionButton("SVG", "save-distance", () =>
-    saveFile(fileOf(state, "distance.svg"), new XMLSerializer().serializeToString(svg), "image/svg+xml")));
+  controls.append(actionButton("SVG", "save-distance", () => saveSvg(fileOf(state, "distance.svg"), svg)));
   place.replaceChildren(controls, svg,
     note("Lines are means over all pairs of tokens at a distance, bands hold eight tenths of them." + aboutRows(runs)));
 }

@@ -1,5 +1,5 @@
 // Drawing: matrices on a canvas with their tokens, colour bars, and files of pictures.
-import { element } from "./dom.js";
+import { element, shape } from "./dom.js";
 import { cssOf, inkOn } from "./explorer-colours.js";
 
 const FONT = "system-ui, sans-serif";
@@ -111,21 +111,46 @@ export function colourBar({ place, ticks }, palette, title) {
   return bar;
 }
 
-// A matrix as SVG text: a rectangle for each value.
-export function matrixSvg(scaled, tokens, palette) {
-  const T = tokens.length, cell = 14, margin = 90, size = margin + T * cell, lines = [];
-  const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+// The palette as SVG with the values that its colours stand for, from `left` to `right`.
+function colourBarSvg({ place, ticks }, palette, title, { left, right, top }) {
+  const stops = Array.from({ length: 17 }, (_, i) =>
+    shape("stop", { offset: i / 16, "stop-color": cssOf(colourAt(palette, i / 16)) }));
+  return [
+    shape("linearGradient", { id: "colours" }, ...stops),
+    shape("text", { x: left, y: top }, title),
+    shape("rect", { x: left, y: top + 4, width: right - left, height: 10, fill: "url(#colours)" }),
+    ...ticks.map((value) => shape("text", { x: left + (right - left) * place(value), y: top + 25,
+      "text-anchor": "middle" }, String(+value.toPrecision(6)))),
+  ];
+}
+
+// A matrix as SVG, with its title, tokens and colours: a rectangle for each value.
+export function matrixSvg({ at, tokens, palette, scale, title, unit }) {
+  const T = tokens.length, cell = 14, margin = 90, top = 24 + margin, below = top + T * cell;
+  const size = { width: Math.max(360, margin + T * cell + 8), height: below + 54 };
+  const svg = shape("svg", { viewBox: `0 0 ${size.width} ${size.height}`, ...size, role: "img", "aria-label": title,
+    fill: "currentColor", "font-family": "system-ui, sans-serif", "font-size": 10 });
+  svg.append(shape("text", { x: 4, y: 14, "font-size": 12, "font-weight": "bold" }, title),
+    shape("text", { x: 4, y: top - 4 }, "query ↓"),
+    shape("text", { x: margin - 4, y: top - margin + 14, "text-anchor": "end" }, "key →"),
+    ...colourBarSvg(scale, palette, unit, { left: margin, right: margin + 240, top: below + 20 }));
   for (let i = 0; i < T; ++i) {
-    const label = escape(tokens[i].text), y = margin + i * cell;
-    lines.push(`<text x="${margin - 4}" y="${y + 10}" text-anchor="end">${label}</text>`,
-      `<text transform="translate(${y + 10} ${margin - 4}) rotate(-90)">${label}</text>`);
-    for (let j = 0; j < T; ++j) {
-      const colour = cssOf(colourAt(palette, scaled[i * T + j]));
-      lines.push(`<rect x="${margin + j * cell}" y="${y}" width="${cell}" height="${cell}" fill="${colour}"/>`);
-    }
+    const along = i * cell, label = labelOf(tokens[i]);
+    svg.append(shape("text", { x: margin - 4, y: top + along + 10, "text-anchor": "end" }, label),
+      shape("text", { transform: `translate(${margin + along + 10} ${top - 4}) rotate(-90)` }, label));
+    for (let j = 0; j < T; ++j)
+      svg.append(shape("rect", { class: "cell", x: margin + j * cell, y: top + along, width: cell, height: cell,
+        fill: cssOf(colourAt(palette, at[i * T + j])) }));
   }
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}"`;
-  return `${head} font-family="sans-serif" font-size="10">${lines.join("\n")}</svg>\n`;
+  return svg;
+}
+
+// The picture as a file of its own, in the colours that the page has now.
+export function saveSvg(name, svg) {
+  const { color, backgroundColor } = getComputedStyle(document.body), copy = svg.cloneNode(true);
+  copy.setAttribute("color", color);
+  copy.prepend(shape("rect", { width: "100%", height: "100%", fill: backgroundColor }));
+  saveFile(name, new XMLSerializer().serializeToString(copy), "image/svg+xml");
 }
 
 export function saveFile(name, content, type) {

@@ -18,14 +18,21 @@ function rowsFigure(rows, tokens, isLogarithmic, room) {
   const picture = { values, at: away.map(scale.place), tokens, palette, room, digits: 0 };
   const { figure, canvas } = matrixFigure("row of the relative table", "", picture);
   canvas.id = "rows";
-  return element("div", {}, colourBar(scale, palette, `rows away from ${rows[middle]}, that of distance 0`), figure);
+  const whole = { ...scale, ticks: scale.ticks.filter(Number.isInteger) };
+  return element("div", {}, colourBar(whole, palette, `rows away from ${rows[middle]}, that of distance 0`), figure);
 }
 
-function rowsCurve(rows, isLogarithmic, width) {
+// Beside the rows those that distances would have without buckets, as far as the table goes.
+function rowsCurve(rows, tableRows, isLogarithmic, width) {
   const farthest = (rows.length - 1) / 2;
-  const points = rows.map((row, i) => ({ x: i - farthest, mean: row, low: row, high: row }));
-  const { svg } = drawCurves([{ name: "row of the relative table", colour: colourOf("c0"), points }],
-    { width, x: "distance query - key", y: "row", isLogarithmic });
+  const seriesOf = (name, colour, all) => ({ name, colour: colourOf(colour),
+    points: all.map((row, i) => ({ x: i - farthest, mean: row, low: row, high: row })) });
+  const linear = rows.map((_, i) => Math.min(Math.max(rows[farthest] + i - farthest, 0), tableRows - 1));
+  const hasBuckets = rows.some((row, i) => row > 0 && row !== linear[i]);
+  const series = [seriesOf("of the model", "c0", rows),
+    ...(hasBuckets ? [seriesOf("a row for each distance", "c1", linear)] : [])];
+  const { svg } = drawCurves(series,
+    { width, title: "Row of the relative table", x: "distance query - key", y: "row", isLogarithmic });
   svg.id = "row-curve";
   return svg;
 }
@@ -48,6 +55,6 @@ export async function positionsView(place, state, redraw) {
   place.replaceChildren(
     element("div", { className: "controls" }, scaleChoice(state, redraw)),
     rowsFigure(rows, tokens, isLogarithmic, Math.min(720, place.clientWidth)),
-    rowsCurve(rows, isLogarithmic, place.clientWidth),
+    rowsCurve(rows, tableRows, isLogarithmic, place.clientWidth),
     note(aboutTable(rows, tableRows)));
 }

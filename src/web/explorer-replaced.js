@@ -39,7 +39,8 @@ function chip(text, { probability = null, isNumbered = false, title = "" }, pale
   if (probability === null) return made;
   const ground = colourAt(palette, probability);
   Object.assign(made.style, { background: cssOf(ground), color: inkOn(ground) });
-  if (isNumbered) made.append(" ", element("small", { textContent: probability.toFixed(2) }));
+  const number = probability > 0 && probability < 0.005 ? "<0.01" : probability.toFixed(2);
+  if (isNumbered) made.append(" ", element("small", { textContent: number }));
   return made;
 }
 

@@ -157,8 +157,8 @@ async function showReplaced(state) {
   }));
   return [coloured(state.text, spans),
     note("Orange: how likely the model thinks it that the word was put in the place of another; a number where it is " +
-      "one half or more. A small model sees words that break a sentence, hardly those that only change its sense, and " +
-      "is wrong most often at the end of a text; its card has figures.")];
+      "one half or more. A small model sees words that break a sentence, hardly those that only change its sense, " +
+      "and is wrong most often at the end of a text; its card has figures.")];
 }
 
 async function showAnswers(state) {

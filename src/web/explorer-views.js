@@ -2,7 +2,7 @@
 import { element, note } from "./dom.js";
 import { paletteOf } from "./explorer-colours.js";
 import { actionButton, choices, headControls, scaleChoice } from "./explorer-controls.js";
-import { colourBar, drawMatrix, imageOf, matrixSvg, saveFile } from "./explorer-draw.js";
+import { colourBar, drawMatrix, imageOf, matrixSvg, saveFile, saveSvg } from "./explorer-draw.js";
 import { readoutOf } from "./explorer-figures.js";
 import { NAMES, aboutHead, fileOf, termsOf } from "./explorer-head.js";
 import { mostOf, scaleOf, weightsWithout } from "./explorer-numbers.js";
@@ -23,10 +23,9 @@ async function matrixValues(state) {
   return { values, isWeights: state.term === "softmax", terms };
 }
 
-function drawnMatrix(state, picture) {
+function drawnMatrix(title, picture) {
   const begun = performance.now();
-  const label = `layer ${state.layer}, head ${state.head}: ${NAMES[state.term]}`;
-  const canvas = element("canvas", { id: "matrix", ariaLabel: label });
+  const canvas = element("canvas", { id: "matrix", ariaLabel: title });
   canvas.setAttribute("role", "img");
   const layout = drawMatrix(canvas, picture);
   canvas.dataset.milliseconds = (performance.now() - begun).toFixed(1);
@@ -44,7 +43,7 @@ function dropBoxes(state, redraw) {
   });
 }
 
-function matrixControls(state, redraw, { canvas, at, values, palette }) {
+function matrixControls(state, redraw, { canvas, at, values, palette, scale, title, unit }) {
   const tokens = state.about.tokens, file = fileOf(state, state.term);
   const names = [...state.about.terms, "sum", "softmax"].map((name) => [name, NAMES[name]]);
   return element("div", { className: "controls" },
@@ -52,7 +51,8 @@ function matrixControls(state, redraw, { canvas, at, values, palette }) {
     choices("term", "Show", names, state.term, (value) => redraw({ term: value, dropped: [] })),
     scaleChoice(state, redraw),
     ...dropBoxes(state, redraw),
-    actionButton("SVG", "save-svg", () => saveFile(`${file}.svg`, matrixSvg(at, tokens, palette), "image/svg+xml")),
+    actionButton("SVG", "save-svg", () =>
+      saveSvg(`${file}.svg`, matrixSvg({ at, tokens, palette, scale, title, unit }))),
     actionButton("PNG", "save-png", () => canvas.toBlob((blob) => saveFile(`${file}.png`, blob))),
     actionButton("CSV", "save-csv", () => saveFile(`${file}.csv`, csvOf(values, tokens), "text/csv")));
 }
@@ -62,16 +62,17 @@ export async function matrixView(place, state, redraw) {
   const palette = paletteOf(isWeights ? "sequential" : "diverging"), most = mostOf(values);
   const scale = scaleOf(most, !isWeights, state.scale === "log"), at = values.map(scale.place);
   const sum = await state.source.term(state.layer, state.head, "sum"), whole = await aboutHead(state, terms);
-  const room = Math.min(720, place.clientWidth);
-  const { canvas, layout } = drawnMatrix(state, { at, values, tokens, palette, room });
+  const room = Math.min(720, place.clientWidth), unit = isWeights ? "weight" : "score";
+  const dropped = state.dropped.join(" and "), shown = dropped ? `weights without ${dropped}` : NAMES[state.term];
+  const title = `layer ${state.layer}, head ${state.head}: ${shown}`;
+  const { canvas, layout } = drawnMatrix(title, { at, values, tokens, palette, room });
   const readout = readoutOf([{ canvas, layout }], tokens, whole.join("\n"), { ...terms, sum, shown: values });
-  const dropped = state.dropped.join(" and ");
   place.replaceChildren(
-    matrixControls(state, redraw, { canvas, at, values, palette }),
+    matrixControls(state, redraw, { canvas, at, values, palette, scale, title, unit }),
     ...(dropped ? [note(`A counterfactual: the weights as they would be without ${dropped}. The model was not ` +
       "trained so, and the layers below are as they were.")] : []),
     element("div", { className: "matrix" }, canvas,
-      element("div", {}, colourBar(scale, palette, isWeights ? "weight" : "score"), readout)));
+      element("div", {}, colourBar(scale, palette, unit), readout)));
 }
 
 // ---- all heads
