@@ -193,7 +193,7 @@ struct TableAngles {
 
 // For each pair of the tables of words, of absolute and of relative positions that the weights have with rows of one
 // width. Rows of zeros have no direction and are left out, as are the relative rows that no distance has; of more than
-// 16384 words every nth is read. Throws kTensors for weights of another form.
+// 16384 words every nth is read. Throws kInput where there is no such pair, kTensors for weights of another form.
 DEBERTA_API std::vector<TableAngles> table_angles(const Checkpoint& checkpoint, const ModelConfig& config);
 
 // What a token's query gives to every row of the table, whether or not a distance of the text has it: q . Kr[row] times

@@ -10,6 +10,7 @@
 
 #include "analysis/layer_tensors.h"
 #include "deberta/analysis.h"
+#include "deberta/error.h"
 
 namespace deberta {
 namespace {
@@ -115,6 +116,9 @@ std::vector<TableAngles> table_angles(const Checkpoint& checkpoint, const ModelC
         all.push_back(angles_of(tables[first], tables[second]));
     }
   }
+  if (all.empty())
+    throw Error(ErrorCode::kInput, "tables",
+                "expected vectors of positions as wide as those of words, absolute or relative, got none");
   return all;
 }
 

@@ -53,10 +53,15 @@ std::vector<int32_t> layer_or_all(const AnalyzeVerb& options, const ModelConfig&
   return layer ? std::vector<int32_t>{*layer} : std::vector<int32_t>{};
 }
 
-Encoding encode_shown(const Tokenizer& tokenizer, const Row& row, const EncodingRules& rules) {
+Encoding encode_tokens(const Tokenizer& tokenizer, const Row& row, const EncodingRules& rules) {
   Encoding encoding = encode_one(tokenizer, text_input(row), rules);
   if (std::ranges::all_of(encoding.is_special, [](uint8_t is_special) { return is_special != 0; }))
     throw Error(ErrorCode::kInput, "text", "expected at least one token, got none");
+  return encoding;
+}
+
+Encoding encode_shown(const Tokenizer& tokenizer, const Row& row, const EncodingRules& rules) {
+  Encoding encoding = encode_tokens(tokenizer, row, rules);
   if (const size_t tokens = encoding.size() + encoding.cut_tokens; tokens > kMostExplainedTokens)
     throw Error(
         ErrorCode::kTextTooLong,

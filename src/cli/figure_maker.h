@@ -67,7 +67,9 @@ std::optional<size_t> chosen_head(const AnalyzeVerb& options, const ModelConfig&
 int32_t layer_or_last(const AnalyzeVerb& options, const ModelConfig& config);
 std::vector<int32_t> layer_or_all(const AnalyzeVerb& options, const ModelConfig& config);
 
-// A text that can be drawn. Throws kInput for one without a token, kTextTooLong for one of too many.
+// A text, of any length. Throws kInput for one without a token of its own.
+Encoding encode_tokens(const Tokenizer& tokenizer, const Row& row, const EncodingRules& rules);
+// A text that can be drawn. Throws as encode_tokens(), kTextTooLong for one of too many tokens.
 Encoding encode_shown(const Tokenizer& tokenizer, const Row& row, const EncodingRules& rules);
 
 EncodedText texts_of(const Row& row);

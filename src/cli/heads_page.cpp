@@ -13,10 +13,10 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 #include "cli/explorer_page.h"
+#include "cli/figure_maker.h"
 #include "deberta/error.h"
 #include "decode/classification.h"
 #include "heads/head_facts.h"
-#include "pipeline/encodings.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/progress_printer.h"
@@ -118,9 +118,7 @@ void check_page(const Pipeline& pipeline, const Row& row, size_t tokens) {
 
 std::string heads_page(const AnalyzeVerb& options, const Pipeline& pipeline, const Row& row) {
   const EncodingRules rules = program::encoding_rules(options.encoding);
-  TextInput input{.text = row.text};
-  if (row.pair) input.pair = *row.pair;
-  const Encoding encoding = encode_one(pipeline.tokenizer, input, rules);
+  const Encoding encoding = encode_tokens(pipeline.tokenizer, row, rules);
   check_page(pipeline, row, encoding.size());
   const AttentionTerms terms = attention_terms(pipeline.model, encoding);
   check_finite(terms);

@@ -8,7 +8,7 @@
 
 namespace deberta::cli {
 
-// Throws kTextTooLong for a text that no page can hold.
+// Throws kInput for a text without a token, kTextTooLong for one that no page can hold.
 std::string heads_page(const AnalyzeVerb& options, const Pipeline& pipeline, const Row& row);
 
 }  // namespace deberta::cli

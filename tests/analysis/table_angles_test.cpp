@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "deberta/analysis.h"
+#include "deberta/checkpoint.h"
+#include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
 
@@ -65,6 +69,19 @@ TEST(TableAngles, AreOfTablesOfOneWidthAlone) {
   const std::vector<TableAngles> all = table_angles(Checkpoint::open(folder.path()), config);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].first + " " + all[0].second, "word absolute") << "the relative table has another width";
+}
+
+TEST(TableAngles, NeedATableOfPositions) {
+  const test::TemporaryFolder folder;
+  ModelConfig config = test::tiny_config();
+  config.relative_attention = false;
+  const std::vector<float> words(static_cast<size_t>(config.vocab_size * config.embedding_size), 1.0f);
+  write_safetensors(folder.path() + "/model.safetensors",
+                    std::vector<TensorView>{{"deberta.embeddings.word_embeddings.weight",
+                                             DType::kF32,
+                                             {config.vocab_size, config.embedding_size},
+                                             std::as_bytes(std::span(words))}});
+  EXPECT_ERROR(table_angles(Checkpoint::open(folder.path()), config), kInput, "expected vectors of positions");
 }
 
 }  // namespace

@@ -415,19 +415,52 @@ def test_a_model_without_positions(deberta, tmp_path):
     for more in ((), ("--figure", "buckets"), ("--vectors", "raw"), ("--query", "film", TEXT)):
         done = deberta("analyze", "-m", plain, "--show", "positions", *more)
         assert done.returncode == 1 and "relative_attention: expected true, got false" in done.stdout + done.stderr
+    for more in ((), ("-o", tmp_path / "x.svg")):
+        done = deberta("analyze", "-m", plain, "--show", "tables", *more)
+        assert done.returncode == 1 and done.stdout == "" and not (tmp_path / "x.svg").exists()
+        assert "tables: expected vectors of positions as wide as those of words" in done.stderr
     c2p = make_model(tmp_path / "c2p", "rtd", pos_att_type="c2p")
     done = deberta("analyze", "-m", c2p, "--show", "positions", "--vectors", "queries")
     assert done.returncode == 1 and "pos_att_type: expected a model with p2c, got one without" in done.stderr
+    p2c = make_model(tmp_path / "p2c", "rtd", pos_att_type="p2c")
+    for more in (("--vectors", "keys"), ("--query", "film", TEXT)):
+        done = deberta("analyze", "-m", p2c, "--show", "positions", *more)
+        assert done.returncode == 1 and "expected a model with c2p, got one without" in done.stdout + done.stderr
 
 
-def test_texts_of_no_token_and_of_too_many(deberta, sequence_model, tmp_path):
-    words = ("analyze", "-m", sequence_model, "--show", "positions", "--query", "a")
-    done = deberta(*words, "")
-    assert done.returncode == 1 and "text: expected at least one token, got none" in done.stdout
+OF_TEXTS = [(model, show, name, words) for model, show, name, words in ALL if words]
+
+
+@pytest.mark.parametrize("model, show, name, words", OF_TEXTS)
+def test_a_text_of_no_token(figure, tmp_path, model, show, name, words):
+    """Neither lines, nor a picture, nor a page; of all heads the lines alone, which are marked."""
+    for text in ("", " "):
+        words = [*words[:-1], text]
+        if show == "heads":
+            lines = table(figure(model, show, name, words, "-f", "tsv"))
+            assert {line["note"] for line in lines} == {"empty text"}
+            done = figure(model, show, name, words, "-o", tmp_path / "x.html")
+            assert done.returncode == 1 and "text: expected at least one token, got none" in done.stderr
+            continue
+        done = figure(model, show, name, words)
+        assert done.returncode == 1 and "text: expected at least one token, got none" in done.stdout
+        for ending in ("svg", "html"):
+            done = figure(model, show, name, words, "-o", tmp_path / f"x.{ending}")
+            assert done.returncode == 1 and "text: expected at least one token, got none" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("model, show, name, words", OF_TEXTS)
+def test_a_text_of_5000_tokens(figure, tmp_path, model, show, name, words):
+    words = [*words[:-1], f"{words[-1]} {'a ' * 5000}"]
+    if show == "heads":  # which shows a text of any length, but on no page
+        done = figure(model, show, name, words, "--max-tokens", "300", "-o", tmp_path / "x.html")
+        assert done.returncode == 1 and "expected at most 256 tokens for a page, got 300" in done.stderr
+        return
     for more in ((), ("--max-tokens", "6000")):
-        done = deberta(*words, *more, "a " * 5000, "-o", tmp_path / "x.svg")
-        assert done.returncode == 1 and "text: expected at most 256 tokens for a figure, got 500" in done.stderr
-        assert not (tmp_path / "x.svg").exists()
+        done = figure(model, show, name, words, *more, "-o", tmp_path / "x.svg")
+        assert done.returncode == 1 and "text: expected at most 256 tokens for a figure, got 50" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- tables
@@ -730,9 +763,11 @@ def test_the_same_words_in_two_texts(deberta):
     assert any(abs(float(first["c2p"]) - float(second["c2p"])) > 0.1 for first, second in zip(lines[:4], lines[4:]))
 
 
-def test_what_cannot_be_compared(deberta, sequence_model, tmp_path):
+def test_what_cannot_be_compared(deberta, sequence_model, language_model, tmp_path):
     words = ("analyze", "--show", "compare", "-m", sequence_model)
     done = deberta(*words, "--with", FILL, "a film")
+    assert done.returncode == 1 and "piece " in done.stderr and "need the same tokenizer" in done.stderr
+    done = deberta("analyze", "--show", "replaced", "-m", DETECT, "--generator-model", language_model, "a film")
     assert done.returncode == 1 and "piece " in done.stderr and "need the same tokenizer" in done.stderr
     done = deberta(*words, "one text")
     assert done.returncode == 2 and "expected texts in groups of 2" in done.stderr
