@@ -57,7 +57,7 @@ const legend = (series, x, top) => series.flatMap(({ name, colour }, i) => {
     shape("text", { x: x + 30, y }, name)];
 });
 
-// Curves over whole numbers x. series: [{ name, colour, points: [{ x, mean, low, high }] }]
+// Curves over whole numbers x, the first in front. series: [{ name, colour, points: [{ x, mean, low, high }] }]
 export function drawCurves(series, { width, height = 320, title, x, y, isLogarithmic = false }) {
   const box = { left: 56, right: width - 14, top: 42 + LEGEND_LINE * series.length, bottom: height - 54 };
   const all = series.flatMap((one) => one.points);
@@ -69,7 +69,7 @@ export function drawCurves(series, { width, height = 320, title, x, y, isLogarit
     ...linesUp(up, box), ...linesAcross(across, box), ...legend(series, box.left, 34),
     shape("text", { x: (box.left + width) / 2, y: height - 4, "text-anchor": "middle" }, x),
     shape("text", { x: 4, y: box.top - 8 }, y));
-  for (const one of series) svg.append(...curve(one, across.at, up.at));
+  for (const one of [...series].reverse()) svg.append(...curve(one, across.at, up.at));
   return { svg, atX: across.at, bottom: box.bottom };
 }
 

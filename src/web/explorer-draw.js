@@ -5,6 +5,7 @@ import { cssOf, inkOn } from "./explorer-colours.js";
 const FONT = "system-ui, sans-serif";
 const SMALLEST_LABELLED = 9, SMALLEST_NUMBERED = 20; // pixels of a cell
 const MOST_NUMBERED = 12; // tokens
+const AXES = 16; // pixels of the names of the axes, where cells are too small for tokens
 
 const indexOf = (place) => Math.min(255, Math.max(0, Math.round(place * 255))); // in a palette
 export const colourAt = (palette, place) => palette[indexOf(place)];
@@ -30,9 +31,21 @@ export function labelOf(token) {
 function layoutOf(T, room, labels, most) {
   const ratio = globalThis.devicePixelRatio || 1;
   const cellIn = (space) => Math.max(1, Math.min(Math.floor(most * ratio), Math.floor(space * ratio / T))) / ratio;
-  const hasLabels = cellIn(room - labels) >= SMALLEST_LABELLED, margin = hasLabels ? labels : 2;
+  const hasLabels = cellIn(room - labels) >= SMALLEST_LABELLED, margin = hasLabels ? labels : AXES;
   const cell = cellIn(room - margin);
   return { ratio, hasLabels, margin, cell, size: margin + T * cell };
+}
+
+// The names of the axes along the edges of cells that are too small for tokens.
+function drawAxes(context, { margin }) {
+  context.fillStyle = getComputedStyle(document.body).color;
+  context.font = `11px ${FONT}`;
+  context.fillText("key →", margin, margin / 2);
+  context.save();
+  context.translate(margin / 2, margin);
+  context.rotate(Math.PI / 2); // so that its arrow points down
+  context.fillText("query →", 0, 0);
+  context.restore();
 }
 
 function drawLabels(context, tokens, { margin, cell }) {
@@ -85,6 +98,7 @@ export function drawMatrix(canvas, { at, values, tokens, palette, room, most = 4
   context.textBaseline = "middle";
   context.drawImage(imageOf(at, T, T, palette), layout.margin, layout.margin, T * layout.cell, T * layout.cell);
   if (layout.hasLabels) drawLabels(context, tokens, layout);
+  else drawAxes(context, layout);
   if (T <= MOST_NUMBERED && layout.cell >= SMALLEST_NUMBERED)
     canvas.dataset.digits = drawNumbers(context, { at, values, palette, digits }, T, layout);
   Object.assign(canvas.dataset, { margin: layout.margin, cell: layout.cell });

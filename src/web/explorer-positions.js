@@ -32,7 +32,7 @@ function rowsCurve(rows, tableRows, isLogarithmic, width) {
   const series = [seriesOf("of the model", "c0", rows),
     ...(hasBuckets ? [seriesOf("a row for each distance", "c1", linear)] : [])];
   const { svg } = drawCurves(series,
-    { width, title: "Row of the relative table", x: "distance query - key", y: "row", isLogarithmic });
+    { width, title: "Row of each distance", x: "distance query - key", y: "row", isLogarithmic });
   svg.id = "row-curve";
   return svg;
 }
