@@ -38,13 +38,18 @@ const pictureOf = (width, height, label) => shape("svg", {
   "font-family": "system-ui, sans-serif", "font-size": 12,
 });
 
-// The band between low and high, and the line of the means.
-function curve({ name, colour, points }, atX, atY) {
+// The band between low and high.
+function band({ colour, points }, atX, atY) {
   const above = points.map((p) => `${atX(p.x)},${atY(p.high)}`);
   const below = [...points].reverse().map((p) => `${atX(p.x)},${atY(p.low)}`);
-  const line = points.map((p) => `${atX(p.x)},${atY(p.mean)}`).join(" ");
+  return shape("polygon", { points: [...above, ...below].join(" "), fill: colour, "fill-opacity": 0.18 });
+}
+
+// The line of the means, and the band where there is one.
+function curve(series, atX, atY) {
+  const { name, colour, points } = series, line = points.map((p) => `${atX(p.x)},${atY(p.mean)}`).join(" ");
   return [
-    shape("polygon", { points: [...above, ...below].join(" "), fill: colour, "fill-opacity": 0.18 }),
+    ...(points.some((p) => p.low !== p.high) ? [band(series, atX, atY)] : []),
     shape("polyline", { points: line, fill: "none", stroke: colour, "stroke-width": 2 }, shape("title", {}, name)),
   ];
 }
