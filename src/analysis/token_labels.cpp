@@ -13,6 +13,7 @@ namespace {
 
 // U+2581 of SentencePiece; U+0120, the byte of a space in the alphabet of byte-level BPE.
 constexpr std::string_view kMarks[] = {"\xE2\x96\x81", "\xC4\xA0"};
+constexpr std::string_view kBareStart = "\xC2\xB7";  // a dot, where a mark looks like a bar
 
 // Whether the tokens from `first` on, up to an edge of one, spell the word.
 bool spells(const Encoding& encoding, const EncodedText& texts, size_t first, std::string_view word) {
@@ -38,9 +39,9 @@ std::vector<std::string> labels_of(const std::vector<std::string>& pieces) {
   std::vector<std::string> labels;
   for (std::string_view piece : pieces) {
     for (const std::string_view mark : kMarks) {
-      if (piece.starts_with(mark) && piece.size() > mark.size()) piece.remove_prefix(mark.size());
+      if (piece.starts_with(mark)) piece.remove_prefix(mark.size());
     }
-    labels.emplace_back(piece);
+    labels.emplace_back(piece.empty() ? kBareStart : piece);
   }
   return labels;
 }

@@ -12,7 +12,7 @@ namespace deberta {
 // The pieces of an encoding as the vocabulary has them.
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const Encoding& encoding);
 
-// The same for people: without the marks of word starts, unless nothing else is left.
+// The same for people: without the marks of word starts; a dot where nothing else is left.
 std::vector<std::string> labels_of(const std::vector<std::string>& pieces);
 
 // What an encoding was made of.

@@ -23,9 +23,9 @@ class TokenLabels : public testing::Test {
   }
 };
 
-TEST_F(TokenLabels, LoseTheMarkOfAWordStartUnlessNothingIsLeft) {
+TEST_F(TokenLabels, LoseTheMarkOfAWordStartOrAreADotWhereNothingIsLeft) {
   EXPECT_EQ(labels_of({"\u2581cat", "s", "\u2581", "\u0120dog", "[CLS]"}),
-            (std::vector<std::string>{"cat", "s", "\u2581", "dog", "[CLS]"}));
+            (std::vector<std::string>{"cat", "s", "\u00B7", "dog", "[CLS]"}));
 }
 
 TEST_F(TokenLabels, AWordIsFoundWhereItFirstStandsBetweenEdgesOfTokens) {
