@@ -4,18 +4,48 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar, TypeVar
+    from collections.abc import Iterable, Sequence
+    from typing import Any, ClassVar, TypeVar, overload
 
     T = TypeVar("T")
 
-    class _List(list[T]): ...
+    class _Rows(Sequence[T]):
+        def __init__(self, rows: Iterable[T]) -> None: ...
+        def __len__(self) -> int: ...
+        @overload
+        def __getitem__(self, index: int) -> T: ...
+        @overload
+        def __getitem__(self, index: slice) -> Answers[T]: ...
+        def __getitem__(self, index: Any) -> Any: ...
 else:
+    from _collections_abc import Sequence  # collections.abc, without what else collections loads
 
-    class _List(list):
-        """`Answers[Classification]` is for type checkers."""
+    class _Rows(Sequence):
+        """No list: libraries take a list for rows of their own kind before they ask it for Arrow."""
 
-        def __class_getitem__(cls, item: object) -> type:
+        __slots__ = ("_rows",)
+        __hash__ = None
+
+        def __class_getitem__(cls, item):
             return cls
+
+        def __init__(self, rows):
+            self._rows = list(rows)
+
+        def __len__(self):
+            return len(self._rows)
+
+        def __iter__(self):
+            return iter(self._rows)
+
+        def __getitem__(self, index):
+            return type(self)(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+        def __eq__(self, other):
+            return list(self) == list(other) if isinstance(other, (_Rows, list, tuple)) else NotImplemented
+
+        def __repr__(self):
+            return repr(self._rows)
 
 
 def _copy(value: Any) -> Any:
@@ -65,10 +95,12 @@ class Answer:
         return type(self), (self._fields,)
 
 
-class Answers(_List["T"]):
-    """The answers to a list of texts, in their order; with errors="keep" an Error in the place of a bad row.
+class Answers(_Rows["T"]):
+    """The answers to a list of texts, a sequence in their order; with errors="keep" an Error in the place of a bad row.
 
     For Arrow they are rows: pyarrow.table(answers), polars.DataFrame(answers); a bad row has `error` alone."""
+
+    __slots__ = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         return [answer.to_dict() for answer in self]  # type: ignore[attr-defined]
