@@ -74,7 +74,7 @@ def test_every_head_learns_entities_that_extract_finds(deberta, base, train, tmp
     scored = deberta("eval", "--task", "extract", "-m", out, train, "-f", "json", "--bootstrap", "0")
     assert json.loads(scored.stdout)["metrics"]["f1"] == 1, scored.stderr
     losses = [line["loss"] for line in log_of(out) if "loss" in line]
-    assert losses[-1] < 0.1 * losses[0]
+    assert losses[-1] < 0.25 * losses[0]
 
 
 def test_the_folder_is_that_of_a_gliner_model(deberta, base, train, tmp_path):
@@ -261,7 +261,7 @@ def test_what_is_not_learned_is_told(deberta, base, tmp_path):
         (("--label-field", "x"), 2, "--label-field: expected none for the task extract"),
         (("--label-names", "PER=person"), 2, "--label-names: expected labels of the files (animal, place), got PER"),
         (("--max-tokens", "16"), 2, "--max-tokens: expected at least"),
-        (("--input-format", "csv"), 2, "--input-format: expected rows in jsonl"),
+        (("--input-format", "csv"), 2, "expected rows in jsonl, or columns of words and tags, got csv"),
         (
             ("--validation-split", ".5", "--group-field", "x"),
             2,
