@@ -124,8 +124,7 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     many = message("/predict", {"inputs": [["word " * 400] for _ in range(50)]}, "labels")  # 1.3 MB once it is read
     with contextlib.ExitStack() as stack:
         asking = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-            for _ in range(8)
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)) for _ in range(8)
         ]
         for one in asking:
             one.sendall(many.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))

@@ -144,7 +144,9 @@ TEST(Extraction, LossOfMicroBatchesIsThatOfTheWhole) {
     EXPECT_EQ(single.count, two.count) << name;
     for (size_t n = 0; n < single.gradients.size(); ++n) {
       const NamedGradient& gradient = single.gradients[n];
-      EXPECT_LE(worst_difference(gradient.gradient, two.gradients[n].gradient), 5e-5) << name << gradient.name;
+      const double largest = gradient.gradient.abs().max().item<double>();  // sums over texts, in another order
+      EXPECT_LE(worst_difference(gradient.gradient, two.gradients[n].gradient), 1e-6 * std::max(1.0, largest))
+          << name << gradient.name;
     }
   }
 }
