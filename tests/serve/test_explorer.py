@@ -243,6 +243,12 @@ return [...seen].filter((one) => one.checkVisibility({ visibilityProperty: true 
 """
 
 
+def test_tabs_stand_in_one_line(page, screen):
+    screen(1280, "light")
+    page.open(model="labels", text="a fine film", view="task")
+    assert len({tab.rect["y"] for tab in page.all("[role=tab]")}) == 1
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("text", ["a fine film", "a " * 252])
 def test_every_view_fits_into_the_screen(page, screen, width, text):

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from conftest import BINARY, SECONDS, clean_environment
+from conftest import BINARY, SECONDS, clean_environment, wait_for
 from explorer_page import fake_fetch
 from models import read_safetensors, write_safetensors
 
@@ -24,7 +24,7 @@ def test_every_task_has_its_view(page):
         ("words", "a [MASK] film", "", "[MASK] 1"),
         ("token", "Ada was born in London .", "", "entity"),
         ("extractor", "Ada was born in London .", "", "entity"),
-        ("replaced", "the capital of France is bread", "", "Orange"),
+        ("replaced", "the capital of France is bread", "", "Orange: how likely"),
         ("span", "Who wrote it?", "Mary Shelley wrote it .", "answer"),
         ("score", "which film", "a fine film", "LABEL_0"),
     ):
@@ -128,7 +128,9 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     rows = [line.split(",")[1:] for line in files["csv"].read_text().splitlines()[1:]]
     about = server.post("/explain/tokens", {"text": "a fine film"}, x_model="labels")
     assert len(rows) == len(about["tokens"]) == len(rows[0])
-    assert files["svg"].read_text().count("<rect") == len(rows) ** 2
+    picture = files["svg"].read_text()
+    assert picture.count('class="cell"') == len(rows) ** 2 and "layer 2, head 2: sum" in picture
+    assert "query ↓" in picture and "key →" in picture and "url(#colours)" in picture and ">score<" in picture
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     ids = numpy.array(
         [[token["id"] for token in server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")[0]]],
@@ -143,6 +145,25 @@ def test_values_are_those_of_the_model(page, server, models, tmp_path):
     terms = read_safetensors(tmp_path / "out")
     expected = sum(terms[f"layer.2.{name}"][0, 1] for name in ("c2c", "c2p", "p2c"))
     assert numpy.abs(numpy.array(rows, float) - expected).max() < 2**-10 * numpy.abs(expected).max()  # half precision
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_saved_picture_needs_no_page(page, screen, scheme):
+    """Title, legend and colours of the page, light or dark, are in the file."""
+    screen(1200, scheme)
+    page.open(model="labels", text="a fine film , and a long one", view="distance", layer="2", head="1")
+    saved = page.driver.downloads / "layer2-head1-distance.svg"
+    saved.unlink(missing_ok=True)
+    page.at("#save-distance").click()
+    wait_for(lambda: saved.exists() and saved.stat().st_size)
+    picture = saved.read_text()
+    for text in ("Layer 2, head 1: terms of positions by distance", "content to position", "position to content",
+                 "distance query - key", "score", "rows"):  # fmt: skip
+        assert f">{text}<" in picture, text
+    ink, paper = page.driver.execute_script(
+        "const { color, backgroundColor } = getComputedStyle(document.body); return [color, backgroundColor];"
+    )
+    assert f'color="{ink}"' in picture and f'fill="{paper}"' in picture and ink != paper
 
 
 COLOURS = """
@@ -249,12 +270,18 @@ def test_positions(page, server):
     said = page.at("#view-positions").text
     assert f"The table has {found['table_rows']} rows." in said
     assert f"From distance {shared} on" in said and f"all from {last} on share the last" in said
-    points = page.at("#row-curve polyline").get_attribute("points").split()
+    linear, points = (line.get_attribute("points").split() for line in page.all("#row-curve polyline"))
     heights = numpy.array([float(point.split(",")[1]) for point in points])
     assert len(points) == len(rows) and numpy.allclose(
         numpy.polyval(numpy.polyfit(rows, heights, 1), rows), heights, atol=0.01
     )
     assert page.at("#rows").get_attribute("data-digits") == "0"
+    bottom = max(float(point.split(",")[1]) for point in linear)
+    ends = next(i for i, point in enumerate(linear) if float(point.split(",")[1]) < bottom)
+    assert middle - ends + 1 == found["table_rows"] // 2
+    Select(page.at("#scale")).select_by_value("log")
+    page.wait()
+    assert all(float(tick.text) % 1 == 0 for tick in page.all(".colour-bar span"))
     assert page.run("") == "Without a text." and page.at("#rows").is_displayed()
     assert page.at("#rows").get_attribute("data-digits") == "0"
 
@@ -367,6 +394,16 @@ def test_a_text_through_generator_and_discriminator(page, server):
     assert page.driver.execute_script("return document.activeElement.id") == "again"
 
 
+def test_probabilities_of_a_short_text_are_written(page, server):
+    body = {"text": "a film", "generator": "decoder", "share": 0.5, "seed": 3}
+    page.open(model="replaced", view="replaced", **body)
+    tokens = server.post("/explain/replaced", body, x_model="replaced")["tokens"]
+    drawn = [token["drawn_probability"] for token in tokens if token["is_masked"]]
+    said = [one.text for one in page.all("#view-replaced .chips")[2].find_elements(By.TAG_NAME, "small")]
+    assert len(tokens) <= 12 and said
+    assert said == ["<0.01" if 0 < probability < 0.005 else f"{probability:.2f}" for probability in drawn]
+
+
 def test_sizes_of_models(page, server, deberta, models):
     page.open(model="labels", view="sizes", length="512", sizes="published")
     expected = {one["model"]: one for one in deberta("info", "--sizes", "base,v3-large,mdeberta-v3-base")}
@@ -375,6 +412,8 @@ def test_sizes_of_models(page, server, deberta, models):
         for row in page.all("#sizes-table tr")[1:]
     }
     assert len(rows) == 10
+    table = page.at("#sizes-table")
+    assert table.size["width"] <= table.find_element(By.XPATH, "..").size["width"]  # no column is cut
     for name, size in expected.items():
         scale = size["operations"]["all"] / size["operations"]["all_without_relative_terms"]
         assert float(rows[name][-1]) == pytest.approx(scale, abs=6e-4)
