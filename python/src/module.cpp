@@ -123,28 +123,28 @@ void bind_model(nb::module_& module) {
             return self.run(task, Inputs(texts, pairs, items, std::move(names)), parameters_of(parameters),
                             keeps_errors);
           },
-          nb::arg("task"), nb::arg("texts"), nb::arg("pairs").none(), nb::arg("items").none(), nb::arg("names"),
+          nb::arg("task"), nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("items").none(), nb::arg("names"),
           nb::arg("parameters"), nb::arg("keeps_errors"))
       .def(
           "scores",
           [](const Opened& self, nb::handle texts, nb::handle pairs, const nb::dict& parameters) {
             return self.scores(Inputs(texts, pairs, nb::none(), {"texts", "pairs"}), parameters_of(parameters));
           },
-          nb::arg("texts"), nb::arg("pairs").none(), nb::arg("parameters"))
+          nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("parameters"))
       .def(
           "embed",
           [](const Opened& self, nb::handle texts, const nb::dict& parameters, std::optional<std::string> prompt) {
             return self.embed(Inputs(texts, nb::none(), nb::none(), {"texts"}), parameters_of(parameters), prompt);
           },
-          nb::arg("texts"), nb::arg("parameters"), nb::arg("prompt").none())
+          nb::arg("texts").none(), nb::arg("parameters"), nb::arg("prompt").none())
       .def(
           "forward",
           [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, std::vector<int32_t> layers,
              bool logits, bool scores) {
             return forward(self, ids, type_ids, mask, {std::move(layers), logits, scores});
           },
-          nb::arg("ids"), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers"), nb::arg("logits"),
-          nb::arg("scores"))
+          nb::arg("ids").none(), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers"),
+          nb::arg("logits"), nb::arg("scores"))
       .def("attention_terms", &attention_terms, nb::arg("text"), nb::arg("pair").none(), nb::arg("layers"),
            nb::arg("of_decoder"))
       .def("tokenizer", &tokenizer_of)
@@ -161,7 +161,7 @@ void bind_tokenizer(nb::module_& module) {
           [](const OpenedTokenizer& self, nb::handle texts, nb::handle pairs, const nb::dict& parameters) {
             return self.encode(Inputs(texts, pairs, nb::none(), {"texts", "pairs"}), parameters_of(parameters));
           },
-          nb::arg("texts"), nb::arg("pairs").none(), nb::arg("parameters"))
+          nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("parameters"))
       .def("decode", &OpenedTokenizer::decode, nb::arg("ids"), nb::arg("skip_special_tokens"))
       .def(
           "piece", [](const OpenedTokenizer& self, int32_t id) { return std::string(self.tokenizer().piece(id)); },

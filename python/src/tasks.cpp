@@ -66,31 +66,32 @@ EncodingRules rules_of(const OpenedModel& model, const Parameters& parameters) {
 
 // ---- from results to objects
 
-bool has_no_empty_item(const TextInput&) {
+// Whether an empty item took part in the answer.
+template <class Result>
+bool has_empty_item(const TextInput&, const Result&) {
   return false;
 }
-bool has_empty_item(const TextInput& input) {
+bool has_empty_item(const TextInput& input, const ChoiceAnswer&) {
   return std::ranges::any_of(input.items, is_white);
+}
+// As by the verb: of the documents that are shown.
+bool has_empty_item(const TextInput& input, const RankAnswer& answer) {
+  return std::ranges::any_of(answer.documents, [&](const auto& shown) { return is_white(input.items[shown.index]); });
 }
 
 // `run` answers inputs, `to_object(input, result)` makes the object of one of them.
-template <class Run, class ToObject, class IsEmpty>
-AnswerTexts with_marks(Run run, ToObject to_object, IsEmpty is_empty) {
+template <class Run, class ToObject>
+AnswerTexts with_marks(Run run, ToObject to_object) {
   return [=](std::span<const TextInput> inputs) {
     const auto results = run(inputs);
     std::vector<JsonObject> objects;
     for (size_t i = 0; i < results.size(); ++i) {
       JsonObject& object = objects.emplace_back(to_object(inputs[i], results[i]));
-      const bool is_of_nothing = is_of_empty_text(inputs[i], results[i].tokens) || is_empty(inputs[i]);
-      add_marks({results[i].cut_tokens, is_of_nothing}, object);
+      const bool is_empty = is_of_empty_text(inputs[i], results[i].tokens) || has_empty_item(inputs[i], results[i]);
+      add_marks({results[i].cut_tokens, is_empty}, object);
     }
     return objects;
   };
-}
-
-template <class Run, class ToObject>
-AnswerTexts with_marks(Run run, ToObject to_object) {
-  return with_marks(std::move(run), std::move(to_object), has_no_empty_item);
 }
 
 // ---- the tasks
@@ -220,8 +221,7 @@ AnswerTexts qa_task(const OpenedModel& model, const Parameters& parameters) {
 AnswerTexts choose_task(const OpenedModel& model, const Parameters& parameters) {
   const ChoiceOptions options{rules_of(model, parameters), *parameters.choice<ChoiceForm>("form")};
   return with_marks([&model, options](auto inputs) { return choose(model.pipeline, inputs, options); },
-                    [](const TextInput& input, const ChoiceAnswer& answer) { return to_json(answer, input.items); },
-                    has_empty_item);
+                    [](const TextInput& input, const ChoiceAnswer& answer) { return to_json(answer, input.items); });
 }
 
 AnswerTexts rerank_task(const OpenedModel& model, const Parameters& parameters) {
@@ -233,8 +233,7 @@ AnswerTexts rerank_task(const OpenedModel& model, const Parameters& parameters) 
   return with_marks([&model, options](auto inputs) { return rerank(model.pipeline, inputs, options); },
                     [has_texts = parameters.flag("return_text")](const TextInput& input, const RankAnswer& answer) {
                       return to_json(answer, std::string(input.text), input.items, has_texts);
-                    },
-                    has_empty_item);
+                    });
 }
 
 AnswerTexts fill_task(const OpenedModel& model, const Parameters& parameters) {

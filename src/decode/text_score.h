@@ -13,7 +13,7 @@ namespace deberta {
 double log_probability(std::span<const float> logits_V, int32_t id);
 
 // Fills the sums of `answer` from its pieces; `words` is the number of words of the text. A text without pieces has
-// perplexity 1.
+// perplexity 1. Throws kNotFinite where a perplexity is larger than any float.
 void sum_up(TextScoreAnswer& answer, size_t words);
 
 }  // namespace deberta

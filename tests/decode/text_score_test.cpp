@@ -35,5 +35,15 @@ TEST(SumUp, PerplexityIsByPiecesAndByWords) {
   EXPECT_EQ(nothing.perplexity, 1);
 }
 
+TEST(SumUp, RefusesAPerplexityThatNoFloatHolds) {
+  TextScoreAnswer answer;
+  answer.pieces.assign(10, {0, {}, {}, -8.8f});
+  sum_up(answer, 1);
+  EXPECT_NEAR(answer.word_perplexity, std::exp(88.0), 1e33);
+  answer.pieces.push_back({0, {}, {}, -0.8f});
+  EXPECT_ERROR(sum_up(answer, 1), kNotFinite,
+               "word_perplexity: expected at most 3.4e+38, the largest float, got exp(88.8)");
+}
+
 }  // namespace
 }  // namespace deberta::text_score_test

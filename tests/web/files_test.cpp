@@ -59,7 +59,7 @@ TEST(WebFiles, TakeTheirColoursFromThePalette) {
 TEST(WebFiles, LoadNothingFromElsewhereAndHaveNothingInline) {
   const std::regex inline_code("<script>|<style|\\son\\w+=|\\sstyle=|javascript:");
   const std::regex elsewhere(
-      "(src|href)=\"(https?:)?//|@import|\\burl\\(|\\bimport\\(?\\s*[\"']https?:|eval\\(|new Function");
+      "(src|href)=\"(https?:)?//|@import|\\burl\\((?!#)|\\bimport\\(?\\s*[\"']https?:|eval\\(|new Function");
   for (const File& file : files()) {
     const std::string text(file.text);
     if (file.name.ends_with(".html")) {
