@@ -10,6 +10,7 @@ import pathlib
 import random
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 NAMES = {"PER": "person", "LOC": "location", "ORG": "organization", "MISC": "miscellaneous"}
 # What some rows call these kinds, so that the model reads labels and does not know them by heart.
@@ -27,6 +28,11 @@ STOP = set(
     "uses gave give given call called known said took take got get says led held".split()
 )
 PLAIN = set("the a an other first second two three famous major main specific particular certain current new".split())
+
+
+def names_of(kinds: Iterable[str]) -> set[str]:
+    """With their other names."""
+    return {name for kind in kinds for name in (kind, *OTHER_NAMES.get(kind, ()))}
 
 
 def write(path: pathlib.Path, rows: list[dict]) -> None:
@@ -56,13 +62,15 @@ def entities_of(tags: list[str]) -> list[list]:
 
 
 def conll_rows(path: pathlib.Path, rng: random.Random | None = None, rare: list[str] = ()) -> list[dict]:
-    """With `rng` for training: some rows are asked for some kinds alone, or by other names, or for others too."""
+    """With `rng` for training: some rows are asked for some kinds alone, whose names alone are then entities, or by
+    other names, or for others too."""
     rows = []
     for words, tags in tagged_sentences(path):
         entities, asked = entities_of(tags), list(NAMES.values())
         if rng:
             if rng.random() > WHOLE:
                 asked = rng.sample(asked, rng.randint(1, 3))
+                entities = [entity for entity in entities if entity[2] in asked]
             names = {kind: rng.choice(others) for kind, others in OTHER_NAMES.items() if rng.random() < RENAMED}
             entities = [[first, last, names.get(kind, kind)] for first, last, kind in entities]
             asked = [names.get(kind, kind) for kind in asked] + rng.sample(rare, rng.randint(0, 3))
@@ -125,12 +133,14 @@ def asked_spans(path: pathlib.Path) -> list[tuple[str, list[tuple[int, int, str]
 
 
 def squad_rows(path: pathlib.Path, rng: random.Random) -> tuple[list[dict], list[str]]:
-    """The rows, and the kinds that are rare enough to be asked of any text."""
+    """The rows, and the kinds that are rare enough to be asked of any text: none of those of CoNLL-2003, which most
+    texts have."""
     contexts = asked_spans(path)
     kinds = Counter(kind for _, spans in contexts for _, _, kind in spans)
     kinds = Counter(singular(kind, kinds) for _, spans in contexts for _, _, kind in spans)
     kept = {kind for kind, count in kinds.items() if count >= LEAST}
-    rare = [kind for kind, _ in kinds.most_common()[COMMON:] if kind in kept]
+    everywhere = names_of(NAMES.values())
+    rare = [kind for kind, _ in kinds.most_common()[COMMON:] if kind in kept - everywhere]
     rows = []
     for context, spans in contexts:
         for begin, end in sentences_of(context):
@@ -156,9 +166,8 @@ def squad_rows(path: pathlib.Path, rng: random.Random) -> tuple[list[dict], list
 
 
 def without(rows: list[dict], kinds: set[str]) -> list[dict]:
-    """The rows with nothing said of these kinds, under any of their names."""
-    names = kinds | {name for kind in kinds for name in OTHER_NAMES.get(kind, ())}
-    kept = []
+    """The rows with nothing said of these kinds, under any of their names; those that say nothing else are left out."""
+    names, kept = names_of(kinds), []
     for row in rows:
         row = dict(row)
         for key in ("ner_negatives", "labels"):
@@ -168,16 +177,18 @@ def without(rows: list[dict], kinds: set[str]) -> list[dict]:
             row["ner"] = [entity for entity in row["ner"] if entity[2] not in names]
         else:
             row["entities"] = [entity for entity in row["entities"] if entity["label"] not in names]
-        kept.append(row)
+        if row.get("ner_negatives") or row.get("labels"):
+            kept.append(row)
     return kept
 
 
 def write_rows(
     data: pathlib.Path, folder: pathlib.Path, held_out: frozenset[str] = frozenset(), seed: int = 1234
 ) -> None:
-    """FOLDER/train.jsonl and FOLDER/valid.jsonl."""
+    """FOLDER/train.jsonl and FOLDER/valid.jsonl; neither has the kinds that are held out, so that no step is chosen by
+    them."""
     rng = random.Random(seed)
     squad, rare = squad_rows(data / "squad/train-v1.1.rebuilt.json.xz", rng)
     rows = conll_rows(data / "conll2003/train.txt.xz", rng, rare) + squad
-    write(folder / "train.jsonl", without(rows, set(held_out)) if held_out else rows)
-    write(folder / "valid.jsonl", conll_rows(data / "conll2003/valid.txt.xz"))
+    write(folder / "train.jsonl", without(rows, set(held_out)))
+    write(folder / "valid.jsonl", without(conll_rows(data / "conll2003/valid.txt.xz"), set(held_out)))
