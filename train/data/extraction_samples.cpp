@@ -217,7 +217,6 @@ void add_others(const TaskSamples& samples, size_t count, LabelDraws& draws, std
                                                  : pool.by_sample[draws.below(pool.by_sample.size())];
     if (!has(labels, label)) labels.push_back(label);
   }
-  for (int32_t label = 0; labels.empty(); ++label) labels.push_back(label);
 }
 
 }  // namespace

@@ -184,6 +184,21 @@ TEST_F(ExtractionSamples, LabelsAreDrawnAsOftenAsRowsHaveThem) {
   EXPECT_GT(with_other, 10u);
 }
 
+// Where none is drawn for a text without entities, its one label is any of the file's.
+TEST_F(ExtractionSamples, ATextWithoutEntitiesGetsAnyLabel) {
+  reading_.extraction.most_drawn = 0;
+  const TaskSamples samples = read(R"({"text": "a b c", "entities": [{"start": 0, "end": 1, "label": "x"},)"
+                                   R"( {"start": 2, "end": 3, "label": "y"}, {"start": 4, "end": 5, "label": "z"}]})"
+                                   "\n{\"text\": \"it rained\", \"entities\": []}\n");
+  std::set<Labels> drawn;
+  for (uint32_t epoch = 0; epoch < 40; ++epoch) {
+    const Labels labels = draw_labels(samples, 1, 7, epoch);
+    EXPECT_EQ(labels.size(), 1u);
+    drawn.insert(labels);
+  }
+  EXPECT_EQ(drawn, (std::set<Labels>{{0}, {1}, {2}}));
+}
+
 TEST_F(ExtractionSamples, RowsThatSayWhatTheyWereSearchedForGetTheseLabels) {
   const TaskSamples samples =
       read(R"({"tokenized_text": ["Ada"], "ner": [[0, 0, "person"]], "ner_negatives": ["city", "river"]})"
