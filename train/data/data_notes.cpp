@@ -27,6 +27,7 @@ std::vector<std::string> notes_of(const TaskSamples& samples) {
   };
   add(samples.repaired, "examples with bytes that are not UTF-8, replaced by U+FFFD");
   add(samples.empty, "examples with an empty text");
+  add(samples.unsearched, "texts that are left out, as they were searched for no label");
   add(samples.too_wide, "entities that are not learned, as they have more words than a span");
   add(samples.unaligned, "entities that are not learned, as they begin or end within a word");
   add(samples.contradicted, "examples with the text of an earlier one and another label");

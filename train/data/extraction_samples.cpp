@@ -10,6 +10,7 @@
 
 #include "base/philox.h"
 #include "deberta/error.h"
+#include "eval/entities.h"
 #include "eval/entity_files.h"
 #include "pipeline/labelled_text.h"
 
@@ -98,6 +99,10 @@ class Entities {
   }
 
   void add_text(const EntityRow& row) {
+    if (row.labels && labels_of(row, {}).empty()) {
+      ++samples_.unsearched;
+      return;
+    }
     const TextWords text = encode_words(source_.tokenizer, row.text, source_.rules().encode);
     if (text.words.empty()) {
       ++samples_.empty;
@@ -165,7 +170,7 @@ class Entities {
     samples_.pool.by_sample.insert(samples_.pool.by_sample.end(), own.begin(), own.end());
     if (row.labels) {
       sample.searched.emplace();
-      for (const std::string& label : *row.labels) sample.searched->push_back(number_of(label));
+      for (const std::string& label : labels_of(row, {})) sample.searched->push_back(number_of(label));
     }
     samples_.samples.push_back(std::move(sample));
   }

@@ -51,7 +51,7 @@ struct TaskSample {
   // of their label among them.
   std::vector<int32_t> word_starts = {};
   std::vector<TaskEntity> entities = {};
-  std::optional<std::vector<int32_t>> searched = {};  // labels that the text was searched for; none: not known
+  std::optional<std::vector<int32_t>> searched = {};  // labels that the whole text was searched for; none: not known
   LabelledWords words = {};
 
   size_t tokens() const;
@@ -104,6 +104,7 @@ struct TaskSamples {
   size_t unordered = 0;   // kRanking: queries that are left out, as their loss learns no order from them
   size_t too_wide = 0;    // kExtraction: entities of more words than a span has
   size_t unaligned = 0;   // kExtraction: entities that begin or end within a word
+  size_t unsearched = 0;  // kExtraction: texts that were searched for no label, which are left out
   // Counted for examples (not for sentences and questions):
   size_t repaired = 0;                    // texts with bytes that are not UTF-8
   size_t empty = 0;                       // texts with nothing to read

@@ -18,6 +18,7 @@ namespace deberta::train::extraction_samples_test {
 namespace {
 
 using Labels = std::vector<int32_t>;
+using Notes = std::vector<std::string>;
 
 constexpr const char* kAda =
     R"({"text": "Ada King met state-of-the-art in Rome", "entities": [{"start": 0, "end": 8, "label": "person"},
@@ -203,8 +204,6 @@ TEST_F(ExtractionSamples, RowsThatSayWhatTheyWereSearchedForGetTheseLabels) {
   const TaskSamples samples =
       read(R"({"tokenized_text": ["Ada"], "ner": [[0, 0, "person"]], "ner_negatives": ["city", "river"]})"
            "\n"
-           R"({"text": "Rome", "entities": [], "labels": []})"
-           "\n"
            R"({"text": "Po", "entities": [{"start": 0, "end": 2, "label": "lake"}]})"
            "\n");
   EXPECT_EQ(samples.labels, (std::vector<std::string>{"city", "lake", "person", "river"}));
@@ -212,8 +211,30 @@ TEST_F(ExtractionSamples, RowsThatSayWhatTheyWereSearchedForGetTheseLabels) {
     Labels labels = draw_labels(samples, 0, 7, epoch);
     std::ranges::sort(labels);
     EXPECT_EQ(labels, (Labels{0, 2, 3}));
-    EXPECT_EQ(draw_labels(samples, 1, 7, epoch).size(), 1u) << "at least one";
   }
+}
+
+// Nobody has looked for any label there: none may be learned to be absent.
+TEST_F(ExtractionSamples, TextsThatWereSearchedForNothingAreLeftOut) {
+  const TaskSamples samples = read("{\"text\": \"Rome\", \"entities\": [], \"labels\": []}\n" + one_line(kAda));
+  EXPECT_EQ(samples.unsearched, 1u);
+  EXPECT_EQ(samples.examples, 2u);
+  EXPECT_EQ(samples.samples.size(), 1u);
+  EXPECT_EQ(notes_of(samples), Notes{"texts that are left out, as they were searched for no label: 1"});
+}
+
+// A window without the row's entity was searched for its label as well.
+TEST_F(ExtractionSamples, EveryWindowGetsTheLabelsOfItsRow) {
+  std::string text = "Rome";
+  for (int n = 0; n < 60; ++n) text += " word";
+  reading_.max_tokens = 40;
+  reading_.stride = 4;
+  const TaskSamples samples =
+      read(R"({"text": ")" + text + R"(", "entities": [{"start": 0, "end": 4, "label": "city"}], "labels": []})" +
+           "\n" + one_line(kAda));
+  ASSERT_GT(samples.samples.size(), 2u);
+  EXPECT_TRUE(samples.samples[1].entities.empty());
+  for (uint32_t epoch = 0; epoch < 40; ++epoch) EXPECT_EQ(draw_labels(samples, 1, 7, epoch), Labels{0});
 }
 
 TEST_F(ExtractionSamples, NoMoreLabelsThanMayStandThere) {
