@@ -30,6 +30,7 @@ std::vector<std::string> notes_of(const TaskSamples& samples) {
   add(samples.unsearched, "texts that are left out, as they were searched for no label");
   add(samples.too_wide, "entities that are not learned, as they have more words than a span");
   add(samples.unaligned, "entities that are not learned, as they begin or end within a word");
+  add(samples.in_no_window, "entities that are not learned, as no window has them as a whole, or as they are cut off");
   add(samples.contradicted, "examples with the text of an earlier one and another label");
   if (samples.loss == TaskLoss::kClass && samples.labels.size() > 1) {
     const std::vector<double> counts = count_classes(samples);

@@ -116,6 +116,9 @@ class Entities {
       ++samples_.cut;
     }
     samples_.in_windows += windows.size() > 1;
+    samples_.in_no_window += static_cast<size_t>(std::ranges::count_if(entities, [&](const TaskEntity& entity) {
+      return std::ranges::none_of(windows, [&](const Window& window) { return has_whole(window, entity); });
+    }));
     for (const Window& window : windows) add_window(row, text, entities, window);
   }
 
@@ -147,6 +150,10 @@ class Entities {
     return static_cast<int32_t>(std::ranges::lower_bound(samples_.labels, label) - samples_.labels.begin());
   }
 
+  static bool has_whole(const Window& window, const TaskEntity& entity) {
+    return entity.first >= static_cast<int32_t>(window.first) && entity.last < static_cast<int32_t>(window.last);
+  }
+
   // Entities that the window has as a whole.
   void add_window(const EntityRow& row, const TextWords& text, const std::vector<TaskEntity>& entities,
                   const Window& window) {
@@ -158,10 +165,10 @@ class Entities {
     sample.sequences = {{.ids = {pieces.begin(), pieces.end()}, .second = static_cast<int32_t>(read)}};
     for (size_t word = window.first; word <= window.last; ++word)
       sample.word_starts.push_back(static_cast<int32_t>(std::min(text.starts[word] - begin, read)));
-    const auto first = static_cast<int32_t>(window.first), end = static_cast<int32_t>(window.last);
+    const auto first = static_cast<int32_t>(window.first);
     std::vector<int32_t> own;
     for (const TaskEntity& entity : entities) {
-      if (entity.first < first || entity.last >= end) continue;
+      if (!has_whole(window, entity)) continue;
       sample.entities.push_back({entity.first - first, entity.last - first, entity.label});
       own.push_back(entity.label);
     }

@@ -97,14 +97,15 @@ struct TaskSamples {
   size_t weightless = 0;  // examples of weight 0, which are left out
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
-  size_t repeated = 0;    // held-out examples whose texts are among the others too; counted for examples alone
-  size_t cut = 0;         // sequences longer than max_tokens, which lost their ends
-  size_t in_windows = 0;  // texts longer than max_tokens, of which each window is a sample
-  size_t unanswered = 0;  // kSpan: samples without an answer, or with it in another window
-  size_t unordered = 0;   // kRanking: queries that are left out, as their loss learns no order from them
-  size_t too_wide = 0;    // kExtraction: entities of more words than a span has
-  size_t unaligned = 0;   // kExtraction: entities that begin or end within a word
-  size_t unsearched = 0;  // kExtraction: texts that were searched for no label, which are left out
+  size_t repeated = 0;      // held-out examples whose texts are among the others too; counted for examples alone
+  size_t cut = 0;           // sequences longer than max_tokens, which lost their ends
+  size_t in_windows = 0;    // texts longer than max_tokens, of which each window is a sample
+  size_t unanswered = 0;    // kSpan: samples without an answer, or with it in another window
+  size_t unordered = 0;     // kRanking: queries that are left out, as their loss learns no order from them
+  size_t too_wide = 0;      // kExtraction: entities of more words than a span has
+  size_t unaligned = 0;     // kExtraction: entities that begin or end within a word
+  size_t in_no_window = 0;  // kExtraction: entities that no window has as a whole, or that are cut off
+  size_t unsearched = 0;    // kExtraction: texts that were searched for no label, which are left out
   // Counted for examples (not for sentences and questions):
   size_t repaired = 0;                    // texts with bytes that are not UTF-8
   size_t empty = 0;                       // texts with nothing to read

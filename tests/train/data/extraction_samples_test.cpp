@@ -130,11 +130,27 @@ TEST_F(ExtractionSamples, LongTextsAreLearnedInWindows) {
     EXPECT_LE(with_labels(samples, n, Labels{0}).tokens(), 40u);
   }
   EXPECT_EQ(entities, 1u);
+  EXPECT_EQ(samples.in_no_window, 0u);
   EXPECT_EQ(samples.samples.back().entities.size(), 1u);
   reading_.reads_windows = false;
   const TaskSamples first = read(row);
   EXPECT_EQ(first.samples.size(), 1u);
   EXPECT_EQ(first.cut, 1u);
+  EXPECT_EQ(first.in_no_window, 1u);
+  EXPECT_EQ(notes_of(first),
+            Notes{"entities that are not learned, as no window has them as a whole, or as they are cut off: 1"});
+}
+
+TEST_F(ExtractionSamples, EntitiesLongerThanAWindowAreCounted) {
+  std::string text;
+  for (int n = 0; n < 60; ++n) text += "word ";
+  reading_.max_tokens = 40;
+  reading_.extraction.config.span_mode = SpanMode::kTokenLevel;
+  const TaskSamples samples =
+      read(R"({"text": ")" + text + R"(", "entities": [{"start": 0, "end": 299, "label": "x"}]})" + "\n");
+  ASSERT_GT(samples.samples.size(), 1u);
+  EXPECT_EQ(samples.in_no_window, 1u);
+  EXPECT_TRUE(std::ranges::all_of(samples.samples, [](const auto& sample) { return sample.entities.empty(); }));
 }
 
 TEST_F(ExtractionSamples, FewLabelsAllStandBeforeEveryText) {
