@@ -48,13 +48,12 @@ class Entities {
 
   void add(EntityRows rows) {
     samples_.labels = rows.labels();
-    if (samples_.labels.empty() &&
-        std::ranges::none_of(rows.rows, [](const auto& row) { return row.error.has_value(); }))
-      throw Error(ErrorCode::kInput, source_.reading.input.files.front(),
-                  "expected rows with entities, got none in " + std::to_string(rows.rows.size()));
     fill_pool();
     room_ = room();
     for (const EntityRow& row : rows.rows) add(row);
+    if (samples_.labels.empty())
+      throw Error(ErrorCode::kInput, source_.reading.input.files.front(),
+                  "expected rows with entities, got none in " + std::to_string(rows.rows.size()));
     samples_.held_out = samples_.held_out_labelled = rows.left_out;
     samples_.repaired = rows.repaired;
   }

@@ -291,6 +291,8 @@ TEST_F(ExtractionSamples, AStepPacksTextsBehindTheirLabels) {
 
 TEST_F(ExtractionSamples, WhatIsRefused) {
   EXPECT_ERROR(read("{\"text\": \"a\", \"entities\": []}\n"), kInput, "expected rows with entities, got none in 1");
+  EXPECT_ERROR(read("{\"text\": \"a\", \"entities\": []}\n{\"text\": \"a\"}\n", {.bad_rows = BadRows::kSkip}), kInput,
+               "expected rows with entities, got none in 2");
   EXPECT_ERROR(read("{\"text\": \"a\"}\n"), kInput,
                "train.jsonl:1: no entities; on_bad_row=report trains on the other");
   const TaskSamples rest = read("{\"text\": \"a\"}\n" + one_line(kAda), {.bad_rows = BadRows::kSkip});
