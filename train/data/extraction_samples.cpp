@@ -31,10 +31,8 @@ LabelPrompt prompt_of(const LabelPool& pool, std::span<const int32_t> labels) {
   return prompt;
 }
 
-// With as many of the longest labels as may stand there.
-LabelPrompt longest_prompt(const LabelPool& pool) {
-  std::vector<int32_t> labels(pool.pieces.size());
-  for (size_t n = 0; n < labels.size(); ++n) labels[n] = static_cast<int32_t>(n);
+// With as many of the longest of these labels as may stand there.
+LabelPrompt longest_prompt(const LabelPool& pool, std::vector<int32_t> labels) {
   std::ranges::stable_sort(labels, std::ranges::greater(),
                            [&](int32_t label) { return pool.pieces[static_cast<size_t>(label)].size(); });
   labels.resize(std::min(labels.size(), pool.most_labels));
@@ -49,7 +47,8 @@ class Entities {
   void add(EntityRows rows) {
     samples_.labels = rows.labels();
     fill_pool();
-    room_ = room();
+    const auto has_any = [](const EntityRow& row) { return !row.error && !row.labels; };
+    if (std::ranges::any_of(rows.rows, has_any)) room_of_any_ = room_behind(numbers_of(samples_.labels));
     for (const EntityRow& row : rows.rows) add(row);
     if (samples_.labels.empty())
       throw Error(ErrorCode::kInput, source_.reading.input.files.front(),
@@ -75,8 +74,8 @@ class Entities {
       pool.pieces.push_back(encode_plain(source_.tokenizer, label, source_.rules().encode));
   }
 
-  WindowRoom room() const {
-    const LabelPrompt longest = longest_prompt(samples_.pool);
+  WindowRoom room_behind(std::vector<int32_t> labels) const {
+    const LabelPrompt longest = longest_prompt(samples_.pool, std::move(labels));
     const size_t most = source_.reading.max_tokens, needed = longest.ids.size() + 1 + kLeastPieces;
     if (needed > most)
       throw Error(ErrorCode::kUsage,
@@ -109,6 +108,7 @@ class Entities {
     }
     samples_.texts.insert(std::hash<std::string>()(row.text));
     const std::vector<TaskEntity> entities = entities_of(row, text);
+    room_ = row.labels ? room_behind(numbers_of(labels_of(row, {}))) : room_of_any_;
     std::vector<Window> windows = word_windows(text, room_);
     if (windows.size() > 1 && !source_.reading.reads_windows) {
       windows.resize(1);
@@ -153,6 +153,12 @@ class Entities {
     return entity.first >= static_cast<int32_t>(window.first) && entity.last < static_cast<int32_t>(window.last);
   }
 
+  std::vector<int32_t> numbers_of(const std::vector<std::string>& labels) const {
+    std::vector<int32_t> numbers;
+    for (const std::string& label : labels) numbers.push_back(number_of(label));
+    return numbers;
+  }
+
   // Entities that the window has as a whole.
   void add_window(const EntityRow& row, const TextWords& text, const std::vector<TaskEntity>& entities,
                   const Window& window) {
@@ -174,17 +180,15 @@ class Entities {
     std::ranges::sort(own);
     own.erase(std::unique(own.begin(), own.end()), own.end());
     samples_.pool.by_sample.insert(samples_.pool.by_sample.end(), own.begin(), own.end());
-    if (row.labels) {
-      sample.searched.emplace();
-      for (const std::string& label : labels_of(row, {})) sample.searched->push_back(number_of(label));
-    }
+    if (row.labels) sample.searched = numbers_of(labels_of(row, {}));
     samples_.samples.push_back(std::move(sample));
   }
 
   const SampleSource& source_;
   const ExtractionRules& rules_;
   TaskSamples& samples_;
-  WindowRoom room_;
+  WindowRoom room_of_any_;  // behind any labels of the files
+  WindowRoom room_;         // of the row that is added
 };
 
 // Random words in their order.

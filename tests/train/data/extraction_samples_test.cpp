@@ -141,6 +141,22 @@ TEST_F(ExtractionSamples, LongTextsAreLearnedInWindows) {
             Notes{"entities that are not learned, as no window has them as a whole, or as they are cut off: 1"});
 }
 
+// Labels that cannot stand before it take no room from it.
+TEST_F(ExtractionSamples, ARowHasTheRoomBehindItsOwnLabels) {
+  reading_.max_tokens = 36;
+  const std::string text = R"({"text": "one two three four", "entities": [{"start": 0, "end": 3, "label": )";
+  const std::string few = text + R"("x"}], "labels": ["y"]})" + "\n";
+  const std::string with_long =
+      few + R"({"text": "a", "entities": [], "labels": ["a label of many, many words"]})" + "\n";
+  EXPECT_EQ(read(few).in_windows, 0u);
+  EXPECT_EQ(read(with_long).in_windows, 0u);
+  const std::string any = text + R"("x"}]})" + "\n";
+  EXPECT_EQ(read(with_long + any).in_windows, 1u) << "any label may stand before this one";
+  reading_.max_tokens = 20;
+  const TaskSamples rest = read(with_long, {.bad_rows = BadRows::kSkip});
+  EXPECT_EQ(rest.bad, 1u) << "its own labels leave no room";
+}
+
 TEST_F(ExtractionSamples, EntitiesLongerThanAWindowAreCounted) {
   std::string text;
   for (int n = 0; n < 60; ++n) text += "word ";
