@@ -58,10 +58,8 @@ void end_prompt(const PromptMarks& marks, LabelPrompt& prompt) {
 }
 
 // What is too long is counted to its end, and not kept.
-LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
+LabelPrompt make_label_prompt(const Tokenizer& tokenizer, const PromptMarks& marks, std::span<const EntityLabel> labels,
                               const ExtractOptions& options) {
-  const PromptMarks marks{pipeline.tokenizer.special().cls, pipeline.marks,
-                          pipeline.config.extraction->embed_ent_token};
   LabelPrompt prompt = begin_prompt(marks);
   size_t tokens = 0;  // of the labels, with their marks
   std::vector<std::string_view> texts;
@@ -75,7 +73,7 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
     is_there[place] = true;
     prompt.names.push_back(label.name);
     prompt.thresholds_C.push_back(threshold_of(label, options));
-    const std::vector<int32_t> pieces = encode_plain(pipeline.tokenizer, label.text, options.rules.encode);
+    const std::vector<int32_t> pieces = encode_plain(tokenizer, label.text, options.rules.encode);
     tokens += 1 + pieces.size();
     const bool is_kept = tokens <= options.rules.encode.max_tokens;
     add_label(marks, is_kept ? std::span(pieces) : std::span<const int32_t>(), prompt);
@@ -83,6 +81,13 @@ LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLa
   end_prompt(marks, prompt);
   check_prompt(tokens + 2, options.rules.encode);
   return prompt;
+}
+
+LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
+                              const ExtractOptions& options) {
+  const PromptMarks marks{pipeline.tokenizer.special().cls, pipeline.marks,
+                          pipeline.config.extraction->embed_ent_token};
+  return make_label_prompt(pipeline.tokenizer, marks, labels, options);
 }
 
 TextWords encode_words(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options) {

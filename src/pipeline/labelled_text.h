@@ -39,6 +39,8 @@ void end_prompt(const PromptMarks& marks, LabelPrompt& prompt);
 std::vector<int32_t> encode_plain(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options);
 
 // Throws kTextTooLong where no room is left for a text.
+LabelPrompt make_label_prompt(const Tokenizer& tokenizer, const PromptMarks& marks, std::span<const EntityLabel> labels,
+                              const ExtractOptions& options);
 LabelPrompt make_label_prompt(const Pipeline& pipeline, std::span<const EntityLabel> labels,
                               const ExtractOptions& options);
 

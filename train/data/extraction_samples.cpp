@@ -12,16 +12,11 @@
 #include "deberta/error.h"
 #include "eval/entities.h"
 #include "eval/entity_files.h"
-#include "pipeline/labelled_text.h"
 
 namespace deberta::train {
 namespace {
 
 constexpr size_t kLeastPieces = 8;  // of a text behind the longest labels
-
-PromptMarks marks_of(const LabelPool& pool) {
-  return {pool.special.cls, pool.marks, pool.embed_ent_token};
-}
 
 LabelPrompt prompt_of(const LabelPool& pool, std::span<const int32_t> labels) {
   const PromptMarks marks = marks_of(pool);
@@ -235,6 +230,10 @@ void add_others(const TaskSamples& samples, size_t count, LabelDraws& draws, std
 }
 
 }  // namespace
+
+PromptMarks marks_of(const LabelPool& pool) {
+  return {pool.special.cls, pool.marks, pool.embed_ent_token};
+}
 
 void read_entities(const SampleSource& source, TaskSamples& samples) {
   const ExampleInput& input = source.reading.input;

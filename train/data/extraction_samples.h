@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "pipeline/labelled_text.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
@@ -13,6 +14,8 @@ namespace deberta::train {
 // are joined with spaces and divided again. Throws kInput for files without entities, kUsage for a length that leaves
 // no room behind the labels.
 void read_entities(const SampleSource& source, TaskSamples& samples);
+
+PromptMarks marks_of(const LabelPool& pool);
 
 // Numbers of the labels that stand before a text, in their order, from the key, the epoch and the number of the sample:
 // those of its entities; then those that its row was searched for, or, of a row that does not say so, 0 to most_drawn

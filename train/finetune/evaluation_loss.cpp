@@ -57,7 +57,9 @@ bool EvaluationLoss::read(const RunHooks& hooks) {
   TaskReading reading = settings_.training;
   reading.input = settings_.evaluation;
   reading.max_examples = 0;
-  reading.extraction.needs_names = false;  // they are those of the training files
+  reading.extraction.needs_names = false;             // they are those of the training files
+  if (settings_.task->kind == TaskKind::kExtraction)  // labels of an evaluation may be longer
+    reading.max_tokens = settings_.evaluation_rules.encode.max_tokens;
   samples_ = read_task_samples(*settings_.task, reading, tokenizer_.load(),
                                {.bad_rows = settings_.bad_rows == BadRows::kFail ? BadRows::kFail : BadRows::kSkip,
                                 .is_stopped = [&] { return hooks.stop() == StopRequest::kStop; }});

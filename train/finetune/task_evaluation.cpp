@@ -1,6 +1,7 @@
 // Chooses the evaluation of src/eval by the kind of task, and runs it on a pipeline of the weights in memory.
 #include "train/finetune/task_evaluation.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "metrics/task_inputs.h"
 #include "pipeline/encodings.h"
 #include "train/data/data_notes.h"
+#include "train/data/extraction_samples.h"
 #include "train/run/evaluation.h"
 #include "train/step/model_files.h"
 
@@ -65,15 +67,31 @@ void note_trained(size_t trained, size_t all, const RunHooks& hooks) {
                   " of " + std::to_string(all));
 }
 
-void check_entities(const TaskFiles& settings, const TaskSamples& samples, const EvalHooks& eval_hooks,
-                    const RunHooks& hooks) {
+// Labels that leave no room for a text would fail at the first evaluation: those of all rows, or of one.
+void check_labels(const TaskFiles& settings, const Tokenizer& tokenizer, const TaskSamples& samples,
+                  const std::vector<std::string>& names) {
+  std::vector<EntityLabel> labels;
+  for (const std::string& name : names) labels.push_back(entity_label(name));
+  make_label_prompt(tokenizer, marks_of(samples.pool), labels, entity_settings(settings).options);
+}
+
+void check_entities(const TaskFiles& settings, const Tokenizer& tokenizer, const TaskSamples& samples,
+                    const EvalHooks& eval_hooks, const RunHooks& hooks) {
   const EntityRows rows = check_entity_files(entity_settings(settings).input, eval_hooks);
+  const auto has_all = [](const EntityRow& row) { return !row.error && !row.labels; };
+  if (std::ranges::any_of(rows.rows, has_all)) check_labels(settings, tokenizer, samples, rows.labels());
   size_t trained = 0;
   for (const EntityRow& row : rows.rows) {
-    if (row.error)
+    if (row.error) {
       report_bad_row(eval_hooks, *row.error);
-    else
-      trained += samples.texts.contains(std::hash<std::string>()(row.text));
+      continue;
+    }
+    trained += samples.texts.contains(std::hash<std::string>()(row.text));
+    try {
+      if (row.labels) check_labels(settings, tokenizer, samples, labels_of(row, {}));
+    } catch (const Error& error) {
+      report_bad_row(eval_hooks, error_of_row(error, row.where));
+    }
   }
   if (!settings.evaluation.part) note_trained(trained, rows.rows.size(), hooks);
 }
@@ -138,7 +156,7 @@ bool check_evaluation(const TaskFiles& settings, const RunTokenizer& tokenizer, 
     else if (task.kind == TaskKind::kTokens)
       check_tagged_files(tag_settings(settings), samples.labels, eval_hooks);
     else if (task.kind == TaskKind::kExtraction)
-      check_entities(settings, samples, eval_hooks, hooks);
+      check_entities(settings, tokenizer.load(), samples, eval_hooks, hooks);
     else
       check_example_files(settings, tokenizer.load(), samples, eval_hooks, hooks);
   } catch (const EvalStopped&) {

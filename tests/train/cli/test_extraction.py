@@ -222,6 +222,29 @@ def test_the_best_step_is_chosen_by_the_f1_of_its_entities(deberta, base, train,
     assert json.loads(scored.stdout)["metrics"]["f1"] == figures["eval_f1"]
 
 
+def test_labels_that_leave_no_room_in_an_evaluation_are_refused_before_the_first_step(deberta, base, train, tmp_path):
+    held = tmp_path / "held.jsonl"
+    kinds = [f"kind number {n}" for n in range(200)]
+    held.write_text(jsonl(*({"text": "cat", "entities": [{"start": 0, "end": 3, "label": kind}]} for kind in kinds)))
+    words = ("--validation-file", held, "--max-steps", "1")
+    done = finetune(deberta, base, train, tmp_path / "out", *words)
+    assert done.returncode == 1 and "labels: expected at most" in done.stderr, done.stderr
+    assert not (tmp_path / "out/metrics.jsonl").exists()
+    held.write_text(jsonl({"text": "cat", "entities": [], "labels": kinds}))
+    done = finetune(deberta, base, train, tmp_path / "out", *words, "--on-bad-row", "fail")
+    assert done.returncode == 1 and "held.jsonl:1: labels: expected at most" in done.stderr, done.stderr
+
+
+def test_labels_of_an_evaluation_may_be_longer_than_those_of_training(deberta, base, train, tmp_path):
+    held = tmp_path / "held.jsonl"
+    label = "one of a good many words " * 3
+    held.write_text(jsonl({"text": "cat", "entities": [{"start": 0, "end": 3, "label": label}]}))
+    words = ("--validation-file", held, "--max-steps", "1", "--max-tokens", "40")
+    done = finetune(deberta, base, train, tmp_path / "out", *words)
+    assert done.returncode == 0, done.stderr
+    assert any("eval_loss" in line for line in log_of(tmp_path / "out"))
+
+
 def test_held_out_rows_are_evaluated(deberta, base, tmp_path):
     file = tmp_path / "many.jsonl"
     file.write_text(jsonl(*rows(), *rows()))
