@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "config/tags.h"
 #include "data/conll.h"
@@ -61,15 +62,15 @@ class Reading {
   void read(const std::string& path) {
     LineReader lines{ByteSource(path, is_stopped_)};
     const RowForm form = form_of(files_, path);
+    repaired_ = 0;
     if (form == RowForm::kConll) {
       ConllReader reader(std::move(lines));
-      for (ConllSentence sentence; !is_done() && reader.next(sentence);) add(row_of(sentence));
-      result_.repaired += reader.lines().repaired() > 0;
+      for (ConllSentence sentence; !is_done() && reader.next(sentence);)
+        add(row_of(sentence), reader.lines().repaired());
       return;
     }
     RecordReader reader(std::move(lines), form, {});
-    for (JsonRow row; !is_done() && reader.next(row);) add(row_of(row));
-    result_.repaired += reader.lines().repaired() > 0;
+    for (JsonRow row; !is_done() && reader.next(row);) add(row_of(row), reader.lines().repaired());
   }
 
   EntityRows take() {
@@ -85,8 +86,11 @@ class Reading {
   }
 
  private:
-  void add(EntityRow row) {
+  // `repaired`: lines of the file so far that had to be.
+  void add(EntityRow row, size_t repaired) {
+    const bool is_repaired = std::exchange(repaired_, repaired) < repaired;
     if (picker_.takes()) {
+      result_.repaired += is_repaired;
       result_.rows.push_back(std::move(row));
       return on_row_(result_.rows.size());
     }
@@ -100,6 +104,7 @@ class Reading {
   const std::function<void(size_t rows)>& on_row_;
   PartPicker picker_;
   EntityRows result_;
+  size_t repaired_ = 0;
   EntityRow others_{.where = {}, .labels = std::vector<std::string>()};  // the labels and tags of rows left out
 };
 

@@ -28,7 +28,7 @@ struct EntityFiles {
 struct EntityRows {
   std::vector<EntityRow> rows;  // bad ones with their errors
   size_t left_out = 0;          // rows of the other part
-  size_t repaired = 0;          // rows of columns with bytes that are not UTF-8
+  size_t repaired = 0;          // rows with bytes that are not UTF-8
 
   // Every label of the rows, sorted.
   std::vector<std::string> labels() const;

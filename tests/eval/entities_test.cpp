@@ -61,6 +61,12 @@ TEST_F(Entities, LabelsGetOtherNames) {
   EXPECT_NO_THROW(read({.files = {path}, .label_names = {{"PERS", "person"}}, .needs_names = false}));
 }
 
+TEST_F(Entities, RepairedRowsAreCounted) {
+  const std::string text = "\xff B-PER\n\nIt O\n\nA\xff B-PER\n\xff O\n\n";
+  EXPECT_EQ(read({.files = {write("a.txt", text)}}).repaired, 2u);
+  EXPECT_EQ(read({.files = {write("a.txt", text), write("b.txt", text)}}).repaired, 4u);
+}
+
 TEST_F(Entities, AFormatWithoutEntitiesIsRefused) {
   EXPECT_ERROR(read({.files = {write("a.csv", "text,label\n")}}), kUsage, "expected rows in jsonl");
   EXPECT_ERROR(read({.files = {write("b.txt", "Ada B-PER\n")}, .format = RowForm::kText}), kUsage, "got text");
