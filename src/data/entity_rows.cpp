@@ -126,8 +126,8 @@ void read_tags(const Json& row, std::string_view words, EntityRow& read) {
 }
 
 // The labels that a row was searched for, under the names that GLiNER's trainer has for them, or as `extract` has them.
-void read_labels(const Json& row, EntityRow& read) {
-  const std::string_view key = first_key(row, {"ner_labels", "ner_negatives", "labels"});
+void read_labels(const Json& row, std::initializer_list<std::string_view> keys, EntityRow& read) {
+  const std::string_view key = first_key(row, keys);
   if (key.empty()) return;
   read.labels = texts_of(array_member(row, key, read.where), key, read.where);
   for (const std::string& label : *read.labels) {
@@ -157,12 +157,13 @@ EntityRow read_entity_row(const Json& row, const std::string& where) {
     read_spans(row, read);
   } else if (!words.empty()) {
     read_tags(row, words, read);
-    return read;  // what is called labels there are the tags
+    read_labels(row, {"ner_labels", "ner_negatives"}, read);  // what is called labels there may be the tags
+    return read;
   } else {
     refuse(where, fmt::format("expected text and entities, tokenized_text and ner, or tokens and ner_tags, got {}",
                               key_list(row)));
   }
-  read_labels(row, read);
+  read_labels(row, {"ner_labels", "ner_negatives", "labels"}, read);
   order_entities(read.entities);
   return read;
 }

@@ -51,6 +51,8 @@ TEST(EntityRows, LabelsThatTheTextWasSearchedFor) {
   EXPECT_EQ(*read(R"({"tokenized_text": ["a"], "ner": [], "ner_negatives": ["city"]})").labels, Names{"city"});
   EXPECT_EQ(*read(R"({"text": "a", "entities": [], "labels": ["city", "person"]})").labels, (Names{"city", "person"}));
   EXPECT_TRUE(read(R"({"text": "a", "entities": [], "labels": []})").labels->empty());
+  EXPECT_EQ(*read(R"({"tokens": ["a"], "ner_tags": ["O"], "ner_negatives": ["PER"]})").labels, Names{"PER"});
+  EXPECT_FALSE(read(R"({"tokens": ["a"], "labels": ["O"]})").labels.has_value()) << "they are tags";
 }
 
 TEST(EntityRows, TagsStayTagsUntilAllRowsAreRead) {
