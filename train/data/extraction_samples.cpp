@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,12 +27,12 @@ LabelPrompt prompt_of(const LabelPool& pool, std::span<const int32_t> labels) {
   return prompt;
 }
 
-// With as many of the longest of these labels as may stand there.
-LabelPrompt longest_prompt(const LabelPool& pool, std::vector<int32_t> labels) {
+// As many of these labels as may stand before a text, the longest first.
+std::vector<int32_t> longest_of(const LabelPool& pool, std::vector<int32_t> labels) {
   std::ranges::stable_sort(labels, std::ranges::greater(),
                            [&](int32_t label) { return pool.pieces[static_cast<size_t>(label)].size(); });
   labels.resize(std::min(labels.size(), pool.most_labels));
-  return prompt_of(pool, labels);
+  return labels;
 }
 
 class Entities {
@@ -70,7 +71,7 @@ class Entities {
   }
 
   WindowRoom room_behind(std::vector<int32_t> labels) const {
-    const LabelPrompt longest = longest_prompt(samples_.pool, std::move(labels));
+    const LabelPrompt longest = prompt_of(samples_.pool, longest_of(samples_.pool, std::move(labels)));
     const size_t most = source_.reading.max_tokens, needed = longest.ids.size() + 1 + kLeastPieces;
     if (needed > most)
       throw Error(ErrorCode::kUsage,
@@ -269,6 +270,14 @@ std::vector<int32_t> draw_labels(const TaskSamples& samples, size_t number, uint
   if (labels.empty()) add_others(samples, 1, draws, labels);
   draws.shuffle(labels);
   return labels;
+}
+
+TaskSample with_longest_labels(const TaskSamples& samples, TaskSample sample) {
+  std::vector<int32_t> labels(samples.labels.size());
+  std::iota(labels.begin(), labels.end(), 0);
+  if (sample.searched) labels = *sample.searched;
+  sample.searched = longest_of(samples.pool, std::move(labels));
+  return sample;
 }
 
 TaskSample with_labels(const TaskSamples& samples, size_t number, std::span<const int32_t> labels) {

@@ -22,6 +22,9 @@ PromptMarks marks_of(const LabelPool& pool);
 // others, each drawn as often as samples have it. At least one, at most most_labels.
 std::vector<int32_t> draw_labels(const TaskSamples& samples, size_t number, uint64_t key, uint32_t epoch);
 
+// A sample for which draw_labels() draws its own labels and as many of the longest as there is room for.
+TaskSample with_longest_labels(const TaskSamples& samples, TaskSample sample);
+
 // The sample behind these labels. Entities with others are not learned.
 TaskSample with_labels(const TaskSamples& samples, size_t number, std::span<const int32_t> labels);
 

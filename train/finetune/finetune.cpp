@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "train/data/data_notes.h"
+#include "train/data/extraction_samples.h"
 #include "train/data/ranking_samples.h"
 #include "train/finetune/adapter_files.h"
 #include "train/finetune/task_evaluation.h"
@@ -103,6 +104,9 @@ std::optional<size_t> find_accumulation(const FinetuneSettings& settings, const 
   Model model = begin_model(settings, *samples).model;
   if (samples->loss == TaskLoss::kRanking) {
     for (TaskSample& query : samples->samples) query = with_longest(query, samples->ranking.max_documents);
+  }
+  if (samples->loss == TaskLoss::kExtraction) {
+    for (TaskSample& sample : samples->samples) sample = with_longest_labels(*samples, std::move(sample));
   }
   std::ranges::stable_sort(samples->samples, std::greater(), &TaskSample::tokens);
   samples->samples.resize(std::min(samples->samples.size(), settings.samples_per_step));

@@ -285,6 +285,27 @@ TEST_F(ExtractionSamples, NoMoreLabelsThanMayStandThere) {
   EXPECT_GT(drawn.size(), 2u);
 }
 
+// What memory is measured with.
+TEST_F(ExtractionSamples, TheLongestLabelsBeforeASample) {
+  reading_.extraction.most_labels = 2;
+  TaskSamples samples = read(R"({"text": "a", "entities": [{"start": 0, "end": 1, "label": "x"}]})"
+                             "\n"
+                             R"({"text": "b", "entities": [{"start": 0, "end": 1, "label": "a long label of words"}]})"
+                             "\n"
+                             R"({"text": "c", "entities": [], "labels": ["y", "z"]})"
+                             "\n");
+  EXPECT_EQ(samples.labels, (std::vector<std::string>{"a long label of words", "x", "y", "z"}));
+  for (TaskSample& sample : samples.samples) sample = with_longest_labels(samples, sample);
+  const auto drawn = [&](size_t number) {
+    Labels labels = draw_labels(samples, number, 7, 0);
+    std::ranges::sort(labels);
+    return labels;
+  };
+  EXPECT_EQ(drawn(0), (Labels{0, 1}));
+  EXPECT_EQ(drawn(1).size(), 2u);
+  EXPECT_EQ(drawn(2), (Labels{2, 3})) << "others never stand before this one";
+}
+
 TEST_F(ExtractionSamples, AStepPacksTextsBehindTheirLabels) {
   const TaskSamples samples = many(40);
   const TaskBatches batches(samples, {.seed = 3, .samples_per_step = 8, .accumulation = 2});
