@@ -20,6 +20,18 @@ OTHER_NAMES = {
     "organization": ("company or team", "institution"),
     "miscellaneous": ("nationality, event or work", "other name"),
 }
+# Common kinds of SQuAD that a sentence of CoNLL-2003 without a name of the first kind cannot have. Only there are they
+# asked for in vain: each sentence of SQuAD that is asked for one has it.
+NARROWER = {
+    "person": ("king", "president", "artist"),
+    "location": ("country", "city", "state", "region", "river", "island"),
+    "organization": ("company", "university", "school", "team", "party"),
+}
+# The same of one without a digit, a month or a day.
+TIMES = ("date", "year", "month", "century", "decade", "percentage")
+TIME = re.compile(
+    r"\d|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)|year|centur|decade|per ?cent"
+)
 RENAMED, WHOLE, LEAST, COMMON = 0.15, 0.7, 3, 40
 MOST_WORDS = 6  # of an answer
 STOP = set(
@@ -61,6 +73,13 @@ def entities_of(tags: list[str]) -> list[list]:
     return [[first, last, NAMES[kind]] for first, last, kind in found]
 
 
+def absent_kinds(words: list[str], entities: list[list]) -> list[str]:
+    """Kinds of SQuAD that the sentence cannot have."""
+    found = {kind for _, _, kind in entities}
+    absent = [narrow for kind, narrower in NARROWER.items() if kind not in found for narrow in narrower]
+    return absent + list(() if TIME.search(" ".join(words)) else TIMES)
+
+
 def conll_rows(path: pathlib.Path, rng: random.Random | None = None, rare: list[str] = ()) -> list[dict]:
     """With `rng` for training: some rows are asked for some kinds alone, whose names alone are then entities, or by
     other names, or for others too."""
@@ -68,12 +87,14 @@ def conll_rows(path: pathlib.Path, rng: random.Random | None = None, rare: list[
     for words, tags in tagged_sentences(path):
         entities, asked = entities_of(tags), list(NAMES.values())
         if rng:
+            absent = absent_kinds(words, entities)
+            absent = rng.sample(absent, min(len(absent), rng.randint(0, 2)))
             if rng.random() > WHOLE:
                 asked = rng.sample(asked, rng.randint(1, 3))
                 entities = [entity for entity in entities if entity[2] in asked]
             names = {kind: rng.choice(others) for kind, others in OTHER_NAMES.items() if rng.random() < RENAMED}
             entities = [[first, last, names.get(kind, kind)] for first, last, kind in entities]
-            asked = [names.get(kind, kind) for kind in asked] + rng.sample(rare, rng.randint(0, 3))
+            asked = [names.get(kind, kind) for kind in asked] + absent + rng.sample(rare, rng.randint(0, 3))
         rows.append({"tokenized_text": words, "ner": entities, "ner_negatives": asked})
     return rows
 

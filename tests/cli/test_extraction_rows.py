@@ -52,6 +52,15 @@ def test_a_row_has_no_entity_of_a_kind_that_it_is_not_asked_for(module, data):
     assert any(len(row["ner"]) == 1 for row in rows) and any(len(row["ner"]) == 2 for row in rows)
 
 
+def test_common_kinds_are_asked_for_where_they_cannot_be(module):
+    """A kind that is there whenever it is asked for would be found in any text."""
+    kinds = module.absent_kinds(["Ada", "was", "in", "Rome"], [[0, 0, "person"], [3, 3, "location"]])
+    assert {"company", "year"} <= set(kinds) and not {"king", "city"} & set(kinds)
+    for word in ("1830", "May", "Tuesday", "years", "percent"):
+        assert "date" not in module.absent_kinds(["in", word], [])
+    assert {"city", "king", "date"} <= set(module.absent_kinds(["It", "rained"], []))
+
+
 def test_kinds_of_every_text_are_not_asked_of_any(module, data):
     """Else the persons of a sentence that nobody has searched for persons are none."""
     rows, rare = module.squad_rows(data / "squad/train-v1.1.rebuilt.json.xz", random.Random(1))
