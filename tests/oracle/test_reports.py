@@ -17,8 +17,8 @@ from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/train/cli"))
 from chosen_call import Call, build_shim, environment_at
-from conftest import SMALL, write_corpus
 from models import make_model
+from small_runs import SMALL, write_corpus
 
 TRAINED = BINARY.resolve().parent / "deberta-train"
 pytestmark = pytest.mark.skipif(not TRAINED.exists(), reason="the training half is not built: ./test all builds it")

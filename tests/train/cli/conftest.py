@@ -13,26 +13,13 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 from chosen_call import build_shim, environment_at
 from models import ROOT, make_model
+from small_runs import SMALL, write_corpus
 from started_once import started_once
 from task_files import jsonl
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 HANG_SECONDS = 600  # anything longer is a hang; no test measures speed
 TIMES = {"tokens_per_s", "seconds", "time", "train_runtime"}  # numbers that differ from run to run
-SMALL = [
-    "--config-overrides",
-    "num_hidden_layers=2,hidden_size=32,num_attention_heads=2,position_buckets=8",
-    "--batch-size",
-    "8",
-    "--max-tokens",
-    "32",
-    "--learning-rate",
-    "0.003",
-    "--hold-out-every",
-    "10",
-    "--logging-steps",
-    "2",
-]
 
 WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen song wall".split()
 
@@ -103,24 +90,6 @@ def deberta_at(environment, once, shim):
 def tokenizer(tmp_path_factory):
     """A folder whose tokenizer is used."""
     return make_model(tmp_path_factory.mktemp("tokenizer"), "lm", seed=2)
-
-
-def write_corpus(path):
-    """60 documents of a language that can be learned: each word decides the next but one time in ten."""
-    words = "the cat sat on a mat and it rained all day in may while dogs ran home".split()
-    dice = random.Random(1)
-    lines = []
-    for number in range(60):
-        lines.append(f"<|doc {number}|>")
-        for _ in range(6):
-            at = dice.randrange(len(words))
-            line = []
-            for _ in range(24):
-                line.append(words[at])
-                at = (at + 1) % len(words) if dice.random() < 0.9 else dice.randrange(len(words))
-            lines.append(" ".join(line) + " .")
-    path.write_text("\n".join(lines) + "\n")
-    return path
 
 
 @pytest.fixture(scope="session")
