@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class _Reader:
     """Groups of rows, read ahead. An exception of the iterable comes after the rows before it."""
 
-    def __init__(self, rows: Iterable[Any], group: int, ahead: int) -> None:
+    def __init__(self, rows: Iterator[Any], group: int, ahead: int) -> None:
         self._groups: queue.Queue[list[Any] | BaseException] = queue.Queue(ahead)
         self._is_stopped = threading.Event()
-        self._thread = threading.Thread(target=self._read, args=(iter(rows), group), daemon=True)
+        self._thread = threading.Thread(target=self._read, args=(rows, group), daemon=True)
         self._thread.start()
 
     def _put(self, group: list[Any] | BaseException) -> None:
@@ -59,20 +59,19 @@ class _Reader:
         self._is_stopped.set()
 
 
-def _columns(task: str, rows: list[Any]) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
-    """Texts, pairs and items; a row of another form stays in the place of its text, and is refused there."""
+def _fields(task: str, row: Any) -> tuple[Any, ...]:
+    """The columns of a row; a row of another form stays in the place of its text, and is refused there."""
     _, (_, pair, items) = _TASKS[task]
-    width = 1 + bool(pair) + bool(items)
-    fitting = [row if isinstance(row, tuple) and 1 < len(row) <= width else (row,) for row in rows]
-    longest = max(map(len, fitting))
-    if width == 1 or longest == 1:
-        return [row[0] for row in fitting], None, None
-    whole = [(*row, *[None] * (longest - len(row))) for row in fitting]
-    texts, seconds = [row[0] for row in whole], [row[1] for row in whole]
-    if not items:
-        return texts, seconds, None
-    lists = [row if isinstance(row, (list, tuple)) else [None] for row in seconds]
-    return texts, [row[2] for row in whole] if longest == 3 else None, lists
+    return row if isinstance(row, tuple) and 1 < len(row) <= 1 + bool(pair) + bool(items) else (row,)
+
+
+def _columns(task: str, rows: list[tuple[Any, ...]]) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
+    """Texts, pairs and items of rows with as many fields each."""
+    texts, seconds, thirds = [*map(list, zip(*rows)), None, None][:3]
+    has_items = bool(_TASKS[task][1][2])
+    if not has_items or seconds is None:
+        return texts or [], seconds, None
+    return texts or [], thirds, [row if isinstance(row, (list, tuple)) else [None] for row in seconds]
 
 
 def answer_stream(
@@ -83,16 +82,24 @@ def answer_stream(
     for name, value in (("group", group), ("ahead", ahead)):
         if not isinstance(value, int) or value < 1:
             raise make_error("usage", f"{name}: expected an integer from 1, got {value!r}", name)
-    return _answers(pipeline, task, _Reader(rows, group, ahead), parameters)
+    if isinstance(rows, (str, bytes)):
+        raise make_error("input", f"rows: expected an iterable of rows, got {type(rows).__name__}", "rows")
+    return _answers(pipeline, task, iter(rows), group, ahead, parameters)
 
 
-def _answers(pipeline: Pipeline, task: str, reader: _Reader, parameters: dict[str, Any]) -> Iterator[Any]:
+def _answers(
+    pipeline: Pipeline, task: str, rows_left: Iterator[Any], group: int, ahead: int, parameters: dict[str, Any]
+) -> Iterator[Any]:
+    reader = _Reader(rows_left, group, ahead)  # at the first answer: a stream that nobody asks has no thread
     first = 0
     try:
         for rows in reader:
-            for i, answer in enumerate(pipeline._answer(task, *_columns(task, rows), "keep", parameters)):
-                yield _at(answer, first, i) if isinstance(answer, Error) else answer
-            first += len(rows)
+            # A text without a pair is another row than one with None as its pair.
+            for _, run in itertools.groupby((_fields(task, row) for row in rows), len):
+                like = list(run)
+                for i, answer in enumerate(pipeline._answer(task, *_columns(task, like), "keep", parameters)):
+                    yield _at(answer, first, i) if isinstance(answer, Error) else answer
+                first += len(like)
     finally:
         reader.stop()
 

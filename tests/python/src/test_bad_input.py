@@ -229,6 +229,13 @@ TABLE = {
         "layers",
         "layers: expected 0..2, or from the end, got 9",
     ),
+    "a text for the rows of a stream": (
+        "sequence",
+        lambda p: p.stream("classify", "a fine film"),
+        "input",
+        "rows",
+        "rows: expected an iterable of rows, got str",
+    ),
     "an unknown task": ("sequence", lambda p: next(p.stream("guess", ["a"])), "usage", "task", None),
     "a dtype that is none": (
         "sequence",

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import deberta
 import numpy
@@ -189,6 +190,19 @@ def test_a_stream_keeps_order_and_bad_rows(pipelines):
     assert list(pipelines["span"].stream("qa", questions, group=2)) == pipelines["span"].qa(A[:9], B[:9], errors="keep")
     chosen = list(pipelines["number"].stream("choose", list(zip(A[:9], LISTS[:9], B[:9])), group=4))
     assert chosen == pipelines["number"].choose(A[:9], LISTS[:9], B[:9], errors="keep")
+    assert list(pipeline.stream("classify", [("a", "b"), "a", ("a", None), "b"]))[0:2] == [
+        pipeline.classify("a", "b"),
+        pipeline.classify("a"),
+    ]
+    mixed = list(pipelines["span"].stream("qa", [questions[4], "alone", questions[5]]))
+    assert [isinstance(answer, deberta.Error) for answer in mixed] == [False, True, False]
+    assert "[1]" in mixed[1].message
+
+
+def test_a_stream_that_nobody_reads_has_no_thread(pipelines):
+    before = threading.active_count()
+    pipelines["sequence"].stream("classify", iter(A))
+    assert threading.active_count() == before
 
 
 def test_a_stream_reads_ahead_within_bounds(pipelines):
