@@ -213,7 +213,7 @@ class AsyncTasks:
         self._pipeline = pipeline
 
     def __getattr__(self, name: str) -> Any:
-        if name != "embed" and name not in _TASKS:
+        if name not in (*_TASKS, "scores", "embed"):
             raise AttributeError(f"no task {name}")
         method = getattr(self._pipeline, name)
 

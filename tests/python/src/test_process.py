@@ -68,6 +68,9 @@ def test_coroutines_answer_as_methods_do(pipelines):
 
     together, streamed = asyncio.run(ask())
     assert together == streamed == pipeline.classify(A)
+    for name in {*deberta._pipeline._TASKS, "scores", "embed"}:
+        assert callable(getattr(pipeline.aio, name))
+    assert (asyncio.run(pipeline.aio.scores(A)) == pipeline.scores(A)).all()
     with pytest.raises(AttributeError):
         print(pipeline.aio.guess)
 
