@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from deberta._tokenizer import Tokenizer
+
+_MOST_TOKENS = 1 << 20
 # Arguments of from_pretrained() there that change no answer here.
 _IDLE = (
     "load_onnx_model",
@@ -24,12 +27,25 @@ _IDLE = (
 )
 
 
+class _Offsets:
+    """The tokenizer as a chunker of presidio calls it: where the pieces of a text are, however long it is."""
+
+    is_fast = True
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str, **options: Any) -> dict[str, list[tuple[int, int]]]:
+        encoding = self._tokenizer.encode(text, add_special_tokens=False, max_tokens=_MOST_TOKENS)
+        return {"offset_mapping": [(begin, end) for begin, end in encoding.offsets]}
+
+
 class GLiNER:
     """Entities by any labels. Texts of any length are read in windows, where gliner cuts them at max_len words."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
-        self.data_processor = SimpleNamespace(transformer_tokenizer=pipeline.tokenizer)
+        self.data_processor = SimpleNamespace(transformer_tokenizer=_Offsets(pipeline.tokenizer))
 
     @classmethod
     def from_pretrained(cls, model: str | os.PathLike[str], *, map_location: object = None, **options: Any) -> GLiNER:
@@ -41,25 +57,30 @@ class GLiNER:
     def predict_entities(
         self,
         text: str,
-        labels: Sequence[str] | dict[str, str],
+        labels: str | Sequence[str] | dict[str, str],
         flat_ner: bool = True,
         threshold: float = 0.5,
         multi_label: bool = False,
     ) -> list[dict[str, Any]]:
         """[{start, end, text, label, score}] in the order of the text; offsets are those of Python's strings."""
-        return self.batch_predict_entities([text], labels, flat_ner, threshold, multi_label)[0]
+        return self.inference([text], labels, flat_ner, threshold, multi_label)[0]
 
-    def batch_predict_entities(
+    def inference(
         self,
-        texts: Sequence[str],
-        labels: Sequence[str] | dict[str, str],
+        texts: str | Sequence[str],
+        labels: str | Sequence[str] | dict[str, str],
         flat_ner: bool = True,
         threshold: float = 0.5,
         multi_label: bool = False,
+        batch_size: int = 8,
     ) -> list[list[dict[str, Any]]]:
-        """The same of several texts."""
+        """The same of several texts; of one text a list of one. batch_size is accepted and changes nothing."""
         found = self.pipeline.extract(
-            list(texts), labels, nested=not flat_ner, threshold=threshold, multi_label=multi_label
+            [texts] if isinstance(texts, str) else list(texts),
+            [labels] if isinstance(labels, str) else labels,
+            nested=not flat_ner,
+            threshold=threshold,
+            multi_label=multi_label,
         )
         return [
             [
@@ -69,8 +90,8 @@ class GLiNER:
             for entities in found
         ]
 
-    run = batch_predict_entities
-    inference = batch_predict_entities
+    run = inference
+    batch_predict_entities = inference
 
     def eval(self) -> GLiNER:
         return self

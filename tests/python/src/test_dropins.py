@@ -1,6 +1,8 @@
 """The classes that Python programs know: shapes, keys and numbers; and every example of the guide."""
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -112,8 +114,22 @@ def test_gliner(models, pipelines):
     assert [one["score"] for one in found] == [one.score for one in direct] and found
     assert all(one["text"] == text[one["start"] : one["end"]] for one in found)
     assert model.batch_predict_entities([text, "a"], ["person", "place"], threshold=0)[0] == found
+    assert model.inference(text, ["person", "place"], threshold=0, batch_size=4) == [found]
+    assert model.predict_entities(text, "person", threshold=0) == model.predict_entities(text, ["person"], threshold=0)
     with pytest.raises(deberta.InputError, match="map_location"):
         deberta.GLiNER.from_pretrained(models["extractor"], map_location="cuda")
+
+
+def test_a_chunker_of_presidio_has_the_places_of_all_pieces(models, tmp_path):
+    folder = shutil.copytree(models["extractor"], tmp_path / "model")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 8}))
+    tokenizer = deberta.GLiNER.from_pretrained(folder).data_processor.transformer_tokenizer
+    text = "a fine film " * 40
+    asked = {"return_offsets_mapping": True, "add_special_tokens": False, "truncation": False}
+    places = tokenizer(text, **asked).get("offset_mapping")
+    assert len(places) >= 120 and text[: places[-1][1]].endswith("film")
+    assert all(isinstance(place, tuple) for place in places)
 
 
 def test_an_evaluation_is_the_programs(tmp_path):
