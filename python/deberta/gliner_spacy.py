@@ -16,8 +16,21 @@ if TYPE_CHECKING:
 
 @Language.factory("deberta_gliner_spacy", assigns=["doc.ents"], default_config=DEFAULT_SPACY_CONFIG)
 class DebertaGlinerSpacy(GlinerSpacy):
-    def __init__(self, nlp: Any, name: str, gliner_model: str, **settings: Any) -> None:
+    # Every setting by its name: spaCy checks a component's configuration against these.
+    def __init__(
+        self,
+        nlp: Any,
+        name: str,
+        gliner_model: str,
+        chunk_size: int,
+        labels: list[str],
+        style: str,
+        threshold: float,
+        map_location: str,
+        load_onnx_model: bool,
+        onnx_model_file: str,
+    ) -> None:
         self.nlp = nlp
-        self.model = GLiNER.from_pretrained(gliner_model, map_location=settings.get("map_location"))
-        self.labels, self.chunk_size = settings["labels"], settings["chunk_size"]
-        self.style, self.threshold = settings["style"], settings["threshold"]
+        self.model = GLiNER.from_pretrained(gliner_model, map_location=map_location)
+        self.labels, self.chunk_size = labels, chunk_size
+        self.style, self.threshold = style, threshold

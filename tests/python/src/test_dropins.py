@@ -1,10 +1,13 @@
 """The classes that Python programs know: shapes, keys and numbers; and every example of the guide."""
 
+import importlib
+import inspect
 import json
 import re
 import shutil
 import subprocess
 import sys
+import types
 
 import deberta
 import numpy
@@ -130,6 +133,51 @@ def test_a_chunker_of_presidio_has_the_places_of_all_pieces(models, tmp_path):
     places = tokenizer(text, **asked).get("offset_mapping")
     assert len(places) >= 120 and text[: places[-1][1]].endswith("film")
     assert all(isinstance(place, tuple) for place in places)
+
+
+SETTINGS = {
+    "gliner_model": "urchade/gliner_base",
+    "chunk_size": 250,
+    "labels": ["person", "organization", "school"],
+    "style": "ent",
+    "threshold": 0.50,
+    "map_location": "cpu",
+    "load_onnx_model": False,
+    "onnx_model_file": "model.onnx",
+}  # of gliner-spacy 0.0.11
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    """stand_ins({module: {name: value}}): frameworks that are not installed here, as far as a module of ours needs."""
+
+    def put(modules):
+        for name, values in modules.items():
+            for end in range(1, len(name.split(".")) + 1):
+                whole = ".".join(name.split(".")[:end])
+                if whole not in modules:
+                    monkeypatch.setitem(sys.modules, whole, types.ModuleType(whole))
+            module = types.ModuleType(name)
+            vars(module).update(values)
+            monkeypatch.setitem(sys.modules, name, module)
+
+    return put
+
+
+def test_a_component_of_gliner_spacy_takes_its_settings_by_name(stand_ins, models, monkeypatch):
+    language = types.SimpleNamespace(factory=lambda name, **options: lambda made: made)
+    stand_ins(
+        {
+            "gliner_spacy.pipeline": {"DEFAULT_SPACY_CONFIG": SETTINGS, "GlinerSpacy": object},
+            "spacy.language": {"Language": language},
+        }
+    )
+    monkeypatch.delitem(sys.modules, "deberta.gliner_spacy", raising=False)
+    component = importlib.import_module("deberta.gliner_spacy").DebertaGlinerSpacy
+    settings = SETTINGS | {"gliner_model": models["extractor"], "style": "span"}
+    assert set(inspect.signature(component).parameters) == {"nlp", "name", *SETTINGS}  # as spaCy asks
+    made = component(nlp=None, name="ner", **settings)
+    assert made.style == "span" and made.labels == SETTINGS["labels"]
 
 
 def test_an_evaluation_is_the_programs(tmp_path):
