@@ -5,6 +5,7 @@ from __future__ import annotations
 from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.embeddings import Embeddings
 
+from deberta._errors import make_error
 from deberta.sentence_transformers import CrossEncoder, SentenceTransformer
 
 TYPE_CHECKING = False
@@ -13,10 +14,15 @@ if TYPE_CHECKING:
 
 
 class DebertaCrossEncoder(BaseCrossEncoder):
-    """`model` and `options` as for CrossEncoder."""
+    """`model`, which has one class, and `options` as for CrossEncoder."""
 
     def __init__(self, model: Any, **options: Any) -> None:
         self.encoder = CrossEncoder(model, **options)
+        classes = self.encoder.num_labels
+        if classes != 1:
+            raise make_error(
+                "usage", f"model: expected a model with one class, as scores need it, got {classes}", "model"
+            )
 
     def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
         scores: list[float] = self.encoder.predict(text_pairs).tolist()

@@ -180,6 +180,22 @@ def test_a_component_of_gliner_spacy_takes_its_settings_by_name(stand_ins, model
     assert made.style == "span" and made.labels == SETTINGS["labels"]
 
 
+def test_a_cross_encoder_of_langchain_has_one_score_a_pair(stand_ins, models, monkeypatch):
+    stand_ins(
+        {
+            "langchain_core.cross_encoders": {"BaseCrossEncoder": object},
+            "langchain_core.embeddings": {"Embeddings": object},
+        }
+    )
+    monkeypatch.delitem(sys.modules, "deberta.langchain", raising=False)
+    kind = importlib.import_module("deberta.langchain").DebertaCrossEncoder
+    scores = kind(models["number"], threads=1).score([(A[0], B[0]), (A[1], B[1])])
+    assert [type(score) for score in scores] == [float, float]
+    assert kind(models["number"]).score([]) == []
+    with pytest.raises(deberta.InputError, match="model: expected a model with one class, as scores need it, got 3"):
+        kind(models["sequence"])
+
+
 def test_an_evaluation_is_the_programs(tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence\tlabel\na fine film\t1\na dull one\t0\n")
     result = deberta.evaluate("sst-2", tmp_path / "dev.tsv", "builtin:sentiment")
