@@ -37,8 +37,8 @@ def _to_tensor(values: Any) -> Any:
     return torch.as_tensor(values)
 
 
-def _stated_prompts(folder: str) -> dict[str, Any]:
-    """What the folder says of prompts."""
+def _stated(folder: str) -> dict[str, Any]:
+    """What the folder says of prompts and of the similarity."""
     import json
 
     path = os.path.join(folder, "config_sentence_transformers.json")
@@ -64,7 +64,7 @@ class _Model:
         _check_device(device)
         name = model_name_or_path
         self.pipeline = name if isinstance(name, Pipeline) else Pipeline(name, **options)
-        stated = _stated_prompts(self.pipeline.path)
+        stated = _stated(self.pipeline.path)
         self.prompts = dict(prompts) if prompts is not None else dict(stated.get("prompts") or {})
         self.default_prompt_name = default_prompt_name or stated.get("default_prompt_name")
         self.max_length = max_length
@@ -211,8 +211,33 @@ class CrossEncoder(_Model):
         return [{"corpus_id": i, "score": scores[i], **text_of[i]} for i in order]
 
 
+# How two vectors are alike, of arrays [..., D], as far as products are not the faster way.
+_DISTANCES: dict[str, Callable[[Any], Any]] = {
+    "euclidean": lambda differences: -((differences * differences).sum(axis=-1) ** 0.5),
+    "manhattan": lambda differences: -abs(differences).sum(axis=-1),
+}
+_SIMILARITIES = ("cosine", "dot", *_DISTANCES)
+
+
+def _rows(vectors: Any, is_unit: bool) -> Any:
+    """[N, D], each of length 1 if so asked."""
+    import numpy
+
+    rows = numpy.atleast_2d(numpy.asarray(vectors))
+    return rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-12) if is_unit else rows
+
+
+class _NoCard:
+    """Where evaluators leave their figures for a model card: nowhere."""
+
+    def set_evaluation_metrics(self, *figures: object) -> None:
+        pass
+
+
 class SentenceTransformer(_Model):
     """Vectors of texts, as the folder's modules say. `options`: those of deberta.open."""
+
+    model_card_data = _NoCard()
 
     def __init__(
         self,
@@ -221,6 +246,7 @@ class SentenceTransformer(_Model):
         device: str | None = None,
         prompts: dict[str, str] | None = None,
         default_prompt_name: str | None = None,
+        similarity_fn_name: str | None = None,
         truncate_dim: int | None = None,
         max_seq_length: int | None = None,
         local_files_only: bool = True,
@@ -229,6 +255,29 @@ class SentenceTransformer(_Model):
     ) -> None:
         super().__init__(model_name_or_path, device, prompts, default_prompt_name, max_seq_length, options)
         self.truncate_dim = truncate_dim
+        stated = _stated(self.pipeline.path).get("similarity_fn_name")
+        self.similarity_fn_name = similarity_fn_name or (stated if stated in _SIMILARITIES else "cosine")
+
+    @property
+    def similarity_fn_name(self) -> str:
+        """cosine, dot, euclidean or manhattan: what similarity() computes; by default as the folder says it."""
+        return self._similarity_fn_name
+
+    @similarity_fn_name.setter
+    def similarity_fn_name(self, name: Any) -> None:
+        word = getattr(name, "value", name)
+        if word not in _SIMILARITIES:
+            _refuse("similarity_fn_name", f"one of {', '.join(_SIMILARITIES)}", word)
+        self._similarity_fn_name = str(word)
+
+    @property
+    def max_seq_length(self) -> int | None:
+        """Most tokens of a text; None: as the folder says it."""
+        return self.max_length
+
+    @max_seq_length.setter
+    def max_seq_length(self, length: int | None) -> None:
+        self.max_length = length
 
     def get_sentence_embedding_dimension(self) -> int:
         size: int = self.encode("a").shape[0]
@@ -244,7 +293,7 @@ class SentenceTransformer(_Model):
         batch_size: int = 32,
         show_progress_bar: bool | None = None,
         output_value: str | None = "sentence_embedding",
-        precision: str = "float32",
+        precision: str | None = "float32",
         convert_to_numpy: bool = True,
         convert_to_tensor: bool = False,
         device: str | None = None,
@@ -255,7 +304,7 @@ class SentenceTransformer(_Model):
     ) -> Any:
         """Vectors [N, D], or [D] of a single text; with output_value="token_embeddings" a list of [L, D]."""
         _check_device(device)
-        if precision != "float32":
+        if precision not in (None, "float32"):
             _refuse("precision", "float32", precision)
         if output_value not in ("sentence_embedding", "token_embeddings"):
             _refuse("output_value", "sentence_embedding or token_embeddings", output_value)
@@ -268,23 +317,43 @@ class SentenceTransformer(_Model):
         else:
             given = {"normalize": normalize_embeddings, "dimensions": size}
         vectors: Any = self.pipeline.embed(texts, prompt=before, **given, **self._length)
-        if convert_to_tensor or not convert_to_numpy:
-            vectors = _to_tensor(vectors) if output_value == "sentence_embedding" else [_to_tensor(v) for v in vectors]
+        if convert_to_tensor and output_value == "sentence_embedding":
+            vectors = _to_tensor(vectors)
+        elif convert_to_tensor or not convert_to_numpy:
+            vectors = [_to_tensor(one) for one in vectors]
         return vectors[0] if is_one else vectors
 
-    def encode_query(self, inputs: str | Sequence[str], **options: Any) -> Any:
-        """encode() with the prompt of queries, if there is one."""
-        return self.encode(inputs, prompt_name="query" if "query" in self.prompts else None, **options)
+    def encode_query(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """encode() with the prompt of queries, if there is one and none is given."""
+        return self.encode(inputs, prompt_name or self._first_prompt("query"), prompt, **options)
 
-    def encode_document(self, inputs: str | Sequence[str], **options: Any) -> Any:
-        """encode() with the prompt of documents, if there is one."""
-        name = next((name for name in ("document", "passage", "corpus") if name in self.prompts), None)
-        return self.encode(inputs, prompt_name=name, **options)
+    def encode_document(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """encode() with the prompt of documents, if there is one and none is given."""
+        return self.encode(
+            inputs, prompt_name or self._first_prompt("document", "passage", "corpus"), prompt, **options
+        )
+
+    def _first_prompt(self, *names: str) -> str | None:
+        return next((name for name in names if name in self.prompts), None)
 
     def similarity(self, first: Any, second: Any) -> Any:
-        """The cosines of the rows of two arrays: [N, M]."""
+        """How alike the rows of two arrays are, by similarity_fn_name: [N, M]; of tensors a tensor."""
         import numpy
 
-        rows = [numpy.atleast_2d(numpy.asarray(vectors)) for vectors in (first, second)]
-        units = [row / numpy.maximum(numpy.linalg.norm(row, axis=1, keepdims=True), 1e-12) for row in rows]
-        return units[0] @ units[1].T
+        name = self.similarity_fn_name
+        a, b = (_rows(vectors, name == "cosine") for vectors in (first, second))
+        distance = _DISTANCES.get(name)
+        made = a @ b.T if distance is None else numpy.stack([distance(row - b) for row in a])
+        return _to_tensor(made) if type(first).__module__.startswith("torch") else made
+
+    def similarity_pairwise(self, first: Any, second: Any) -> Any:
+        """The same of each row and its counterpart: [N]."""
+        name = self.similarity_fn_name
+        a, b = (_rows(vectors, name == "cosine") for vectors in (first, second))
+        distance = _DISTANCES.get(name)
+        made = (a * b).sum(axis=1) if distance is None else distance(a - b)
+        return _to_tensor(made) if type(first).__module__.startswith("torch") else made

@@ -82,6 +82,36 @@ def test_a_sentence_transformer(pipelines):
     assert numpy.allclose(numpy.diag(model.similarity(vectors, vectors)), 1, atol=1e-6)
     with pytest.raises(deberta.InputError, match="precision: expected float32"):
         model.encode(A, precision="int8")
+    assert (model.encode_query(A, prompt="query: ") == model.encode_document(A, prompt_name="query")).all()
+    model.max_seq_length = 5
+    assert (model.encode(A) == pipelines["lm"].embed(A, max_tokens=5)).all()
+
+
+def test_the_similarity_is_the_folders(models, tmp_path):
+    folder = shutil.copytree(models["lm"], tmp_path / "model")
+    (folder / "config_sentence_transformers.json").write_text('{"similarity_fn_name": "dot"}')
+    model = deberta.SentenceTransformer(folder, threads=1)
+    a, b = model.encode(A[:3]), model.encode(B[:4])
+    assert model.similarity_fn_name == "dot" and (model.similarity(a, b) == a @ b.T).all()
+    apart = a[:, None] - b
+    for name, expected in {
+        "euclidean": -numpy.sqrt((apart**2).sum(axis=-1)),
+        "manhattan": -numpy.abs(apart).sum(axis=-1),
+        "cosine": a @ b.T / numpy.outer(numpy.linalg.norm(a, axis=1), numpy.linalg.norm(b, axis=1)),
+    }.items():
+        model.similarity_fn_name = name
+        assert numpy.allclose(model.similarity(a, b), expected, atol=1e-6)
+        assert numpy.allclose(model.similarity_pairwise(a, b[:3]), numpy.diag(expected), atol=1e-6)
+    with pytest.raises(deberta.InputError, match="similarity_fn_name: expected one of cosine, dot"):
+        model.similarity_fn_name = "maxsim"
+
+
+def test_evaluators_of_sentence_transformers_find_what_they_ask(pipelines):
+    model = deberta.SentenceTransformer(pipelines["lm"])
+    given = {"batch_size": 16, "show_progress_bar": False, "convert_to_numpy": True, "precision": None}
+    vectors = model.encode(A, **given, normalize_embeddings=False, truncate_dim=None)
+    assert (vectors == model.encode(A)).all() and model.similarity_fn_name == "cosine"
+    assert model.model_card_data.set_evaluation_metrics(None, {"spearman_cosine": 1.0}, 0, 0) is None
 
 
 def test_pipelines_of_transformers(models):
