@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What a pipeline there may be given and what has no meaning here.
-_IDLE = ("batch_size", "num_workers", "framework", "torch_dtype", "dtype", "padding", "truncation", "trust_remote_code")
+_IDLE = ("batch_size", "num_workers", "framework", "torch_dtype", "padding", "truncation", "trust_remote_code")
+# Of deberta.open; whatever else a pipeline is made with is for its calls.
+_OPENING = ("dtype", "threads", "compat", "tokenizer", "allow_uncalibrated", "batch_tokens")
 
 
 def _without_idle(given: dict[str, Any]) -> dict[str, Any]:
@@ -31,9 +33,17 @@ def _renamed(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 
 class _Task:
-    def __init__(self, opened: Pipeline, task: str) -> None:
-        self.pipeline, self.task = opened, task
+    """A task of a pipeline; `defaults`: parameters of its calls."""
+
+    def __init__(self, opened: Pipeline, task: str, defaults: dict[str, Any]) -> None:
+        self.pipeline, self.task, self.defaults = opened, task, defaults
         self.tokenizer, self.model = opened.tokenizer, opened.model
+
+    def __call__(self, *inputs: Any, **given: Any) -> Any:
+        return self._answer(*inputs, **{**self.defaults, **given})
+
+    def _answer(self, *inputs: Any, **given: Any) -> Any:
+        raise NotImplementedError
 
 
 def _each(inputs: Any, answer: Callable[[list[Any]], list[Any]]) -> Any:
@@ -43,8 +53,18 @@ def _each(inputs: Any, answer: Callable[[list[Any]], list[Any]]) -> Any:
     return answer(list(inputs))
 
 
+def _alone(inputs: Any) -> Any:
+    """A list of one is one input, as two of the tasks have it."""
+    return inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs
+
+
 class TextClassification(_Task):
-    def __call__(self, inputs: Any, top_k: int | str | None = "", **given: Any) -> Any:
+    def __call__(self, inputs: Any, **given: Any) -> Any:
+        made = super().__call__(inputs, **given)
+        # A text alone has a list of one, by custom, unless the call itself has top_k.
+        return [made] if isinstance(inputs, str) and "top_k" not in given else made
+
+    def _answer(self, inputs: Any, top_k: int | str | None = "", **given: Any) -> Any:
         parameters = _renamed(given, {"function_to_apply": "function"})
         classes = self.model.info["classes"]
         count = 1 if top_k == "" else classes if top_k is None else int(top_k)
@@ -58,29 +78,26 @@ class TextClassification(_Task):
             labels = [[label.to_dict() for label in one.labels] for one in made]
             return [label[0] for label in labels] if is_legacy else labels
 
-        # One text alone has a list of one, by custom.
-        made = _each(inputs, answer)
-        return [made] if is_legacy and isinstance(inputs, str) else made
+        return _each(inputs, answer)
 
 
 class ZeroShotClassification(_Task):
-    def __call__(self, sequences: Any, candidate_labels: Any, **given: Any) -> Any:
+    def _answer(self, sequences: Any, candidate_labels: Any, **given: Any) -> Any:
         labels = candidate_labels.split(",") if isinstance(candidate_labels, str) else list(candidate_labels)
         labels = [label.strip() for label in labels]
         parameters = _renamed(given, {})
-        return _each(
-            sequences, lambda rows: [one.to_dict() for one in self.pipeline.zero_shot(rows, labels, **parameters)]
-        )
+        keys = ("sequence", "labels", "scores")
+
+        def answer(rows: list[Any]) -> list[Any]:
+            found = [one.to_dict() for one in self.pipeline.zero_shot(rows, labels, **parameters)]
+            return [{key: one[key] for key in keys} for one in found]
+
+        return _each(sequences, answer)
 
 
 class TokenClassification(_Task):
-    def __init__(self, opened: Pipeline, task: str, aggregation_strategy: str = "none") -> None:
-        super().__init__(opened, task)
-        self.aggregation_strategy = aggregation_strategy
-
-    def __call__(self, inputs: Any, **given: Any) -> Any:
-        parameters = _renamed(given, {"aggregation_strategy": "aggregation"})
-        parameters.setdefault("aggregation", self.aggregation_strategy)
+    def _answer(self, inputs: Any, **given: Any) -> Any:
+        parameters = {"aggregation": "none", **_renamed(given, {"aggregation_strategy": "aggregation"})}
         names = ("entity", "entity_group", "score", "index", "word", "start", "end")
 
         def answer(rows: list[Any]) -> list[Any]:
@@ -91,7 +108,7 @@ class TokenClassification(_Task):
 
 
 class QuestionAnswering(_Task):
-    def __call__(self, inputs: Any = None, question: Any = None, context: Any = None, **given: Any) -> Any:
+    def _answer(self, inputs: Any = None, question: Any = None, context: Any = None, **given: Any) -> Any:
         names = {
             "doc_stride": "stride",
             "max_answer_len": "max_answer_tokens",
@@ -102,12 +119,15 @@ class QuestionAnswering(_Task):
         parameters = _renamed(given, names)
         if "align_to_words" in parameters:
             parameters["align"] = "words" if parameters.pop("align_to_words") else "tokens"
+        if isinstance(inputs, str):  # and a context, by their places
+            inputs, question, context = None, inputs, question
         if inputs is None:
-            is_one = isinstance(question, str)
-            questions = [question] if is_one else list(question)
+            questions = [question] if isinstance(question, str) else list(question)
             contexts = [context] * len(questions) if isinstance(context, str) else list(context)
+            if len(contexts) != len(questions):
+                message = f"context: expected {len(questions)}, as many as questions, got {len(contexts)}"
+                raise make_error("input", message, "context")
             inputs = [{"question": q, "context": c} for q, c in zip(questions, contexts)]
-            inputs = inputs[0] if is_one else inputs
 
         def answer(rows: list[Any]) -> list[Any]:
             columns = [row["question"] for row in rows], [row["context"] for row in rows]
@@ -116,11 +136,11 @@ class QuestionAnswering(_Task):
             lists = [[{key: span[key] for key in keys} for span in one.get("answers", [one])] for one in found]
             return [spans[0] if len(spans) == 1 else spans for spans in lists]
 
-        return _each(inputs, answer)
+        return _each(_alone(inputs), answer)
 
 
 class FillMask(_Task):
-    def __call__(self, inputs: Any, **given: Any) -> Any:
+    def _answer(self, inputs: Any, **given: Any) -> Any:
         parameters = _renamed(given, {})
         if isinstance(parameters.get("targets"), str):
             parameters["targets"] = [parameters["targets"]]
@@ -131,11 +151,11 @@ class FillMask(_Task):
             lists = [[[{key: one[key] for key in keys} for one in mask["tokens"]] for mask in masks] for masks in found]
             return [masks[0] if len(masks) == 1 else masks for masks in lists]
 
-        return _each(inputs, answer)
+        return _each(_alone(inputs), answer)
 
 
 class FeatureExtraction(_Task):
-    def __call__(self, inputs: Any, **given: Any) -> Any:
+    def _answer(self, inputs: Any, **given: Any) -> Any:
         parameters = _renamed(given, {})
         return _each(
             inputs, lambda rows: [[one.tolist()] for one in self.pipeline.embed(rows, pooling="none", **parameters)]
@@ -155,12 +175,16 @@ _TASKS: dict[str, type[_Task]] = {
 
 
 def pipeline(task: str, model: str | os.PathLike[str] | Pipeline, **options: Any) -> Any:
-    """A callable that answers as transformers.pipeline(task, model) of 4.57. `options`: those of deberta.open, and
-    aggregation_strategy of token-classification. Raises InputError for another task."""
+    """A callable that answers as transformers.pipeline(task, model) of 4.57. `options`: those of deberta.open, unless
+    `model` is open already, and parameters of the calls, such as top_k. Raises InputError for another task."""
     kind = _TASKS.get(task)
     if kind is None:
         raise make_error("usage", f"task: expected one of {', '.join(_TASKS)}, got {task!r}", "task")
-    own = {name: options.pop(name) for name in ("aggregation_strategy",) if name in options}
-    options = {"compat": "hf", "tokenizer": "fast", **_without_idle(options)}
-    opened = model if isinstance(model, Pipeline) else Pipeline(model, **options)
-    return kind(opened, task, **own)
+    options = _without_idle(options)
+    opening = {name: options.pop(name) for name in _OPENING if name in options}
+    if not isinstance(model, Pipeline):
+        model = Pipeline(model, **{"compat": "hf", "tokenizer": "fast", **opening})
+    elif opening:
+        named = ", ".join(opening)
+        raise make_error("usage", f"{named}: expected no option of a model that is open", next(iter(opening)))
+    return kind(model, task, options)

@@ -133,6 +133,18 @@ def test_pipelines_of_transformers(models):
     assert len(fill("a [MASK] [MASK]")) == 2 and len(fill("a [MASK] [MASK]")[0]) == 5
     features = deberta.pipeline("feature-extraction", models["lm"], threads=1)("a fine film")
     assert numpy.array(features).shape[0::2] == (1, 16)
+    assert isinstance(qa(question=["who"], context=["a fine film"]), dict)  # there a list of one is one
+    assert qa("who", "a fine film") == qa(question="who", context="a fine film")
+    assert fill(["a [MASK] film"]) == fill("a [MASK] film")
+    assert [*zero_shot(" ", candidate_labels=["art"])] == ["sequence", "labels", "scores"]
+    all_labels = deberta.pipeline("text-classification", models["sequence"], threads=1, top_k=None)
+    assert all_labels("a fine film") == [classify("a fine film", top_k=None)]
+    with pytest.raises(deberta.InputError, match="context: expected 1, as many as questions, got 2"):
+        qa(question="who", context=["a fine film", "a dull one"])
+    with pytest.raises(deberta.InputError, match="dtype: expected one of auto, fp32"):
+        deberta.pipeline("fill-mask", models["lm"], dtype="fp16")
+    with pytest.raises(deberta.InputError, match="threads: expected no option of a model that is open"):
+        deberta.pipeline("fill-mask", qa.pipeline, threads=2)
     with pytest.raises(deberta.InputError, match="task: expected one of"):
         deberta.pipeline("summarization", models["lm"])
     with pytest.raises(deberta.InputError, match="device: expected None, -1 or cpu"):
