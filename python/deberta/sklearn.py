@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
+from deberta._errors import make_error
 from deberta._pipeline import Pipeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+def _texts(X: Any) -> Any:
+    """A column of texts; a table, which would be read as its names, and one text are refused."""
+    dimensions = getattr(X, "ndim", 1)
+    if isinstance(X, str) or dimensions != 1:
+        got = "one text" if isinstance(X, str) else f"{dimensions} dimensions"
+        raise make_error("input", f"X: expected a column of texts, got {got}", "X")
+    is_column = isinstance(X, (list, tuple)) or hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__")
+    return X if is_column else list(X)
 
 
 class _OfTexts(BaseEstimator):
@@ -50,7 +61,7 @@ class DebertaVectorizer(TransformerMixin, _OfTexts):
         self.model, self.options, self.parameters = model, options, parameters
 
     def transform(self, X: Any) -> Any:
-        return self._opened().embed(X if isinstance(X, (list, tuple)) else list(X), **(self.parameters or {}))
+        return self._opened().embed(_texts(X), **(self.parameters or {}))
 
 
 class DebertaClassifier(ClassifierMixin, _OfTexts):
@@ -71,8 +82,7 @@ class DebertaClassifier(ClassifierMixin, _OfTexts):
         return numpy.array(self._opened().model.labels)
 
     def predict_proba(self, X: Any) -> Any:
-        texts = X if isinstance(X, (list, tuple)) else list(X)
-        return self._opened().scores(texts, **{"function": "softmax", **(self.parameters or {})})
+        return self._opened().scores(_texts(X), **{"function": "softmax", **(self.parameters or {})})
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -11,6 +11,7 @@ import types
 
 import deberta
 import numpy
+import pyarrow
 import pytest
 
 from conftest import ROOT, run_python, texts
@@ -236,6 +237,21 @@ def test_a_cross_encoder_of_langchain_has_one_score_a_pair(stand_ins, models, mo
     assert kind(models["number"]).score([]) == []
     with pytest.raises(deberta.InputError, match="model: expected a model with one class, as scores need it, got 3"):
         kind(models["sequence"])
+
+
+def test_estimators_of_scikit_learn_take_a_column(stand_ins, models, pipelines, monkeypatch):
+    names = ("BaseEstimator", "ClassifierMixin", "TransformerMixin")
+    stand_ins({"sklearn.base": {name: type(name, (), {}) for name in names}})
+    monkeypatch.delitem(sys.modules, "deberta.sklearn", raising=False)
+    module = importlib.import_module("deberta.sklearn")
+    vectorizer = module.DebertaVectorizer(pipelines["lm"])
+    expected = pipelines["lm"].embed(A)
+    for column in (A, tuple(A), iter(A), numpy.array(A, object), pyarrow.array(A)):
+        assert (vectorizer.transform(column) == expected).all()
+    assert set(module.DebertaClassifier(pipelines["sequence"]).predict(A)) <= set(pipelines["sequence"].model.labels)
+    for table, got in (("a fine film", "one text"), (numpy.array([A]), "2 dimensions")):
+        with pytest.raises(deberta.InputError, match=f"X: expected a column of texts, got {got}"):
+            vectorizer.transform(table)
 
 
 def test_an_evaluation_is_the_programs(tmp_path):
