@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from deberta import _deberta
 from deberta._answers import Answer, Answers
-from deberta._errors import Error, FileError, InputError
+from deberta._errors import Error, FileError, InputError, make_error
 from deberta._model import Model, Pass
 from deberta._models import find_model
 from deberta._pipeline import Pipeline, open
@@ -57,10 +57,13 @@ _LATE = {
 
 
 def parameters(task: str) -> list[dict[str, str]]:
-    """What a task can be told beside its texts: name, type, default, range and text of each."""
-    name = task.replace("_", "-") if task != "similarity" else "embed"
+    """What a task can be told beside its texts: name, type, default, range and text of each. Raises InputError for a
+    name that is none."""
+    name = {"similarity": "embed", "scores": "classify"}.get(task, task.replace("_", "-"))
     keys = ("name", "tasks", "type", "default", "range", "text")
     rows = [dict(zip(keys, row)) for row in _deberta.parameters() if name in row[1].split()]
+    if not rows:
+        raise make_error("usage", f"task: expected a task, got {task!r}", "task")
     return [{key: value for key, value in row.items() if key != "tasks"} for row in rows]
 
 

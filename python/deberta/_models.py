@@ -28,6 +28,10 @@ def find_model(name: str | os.PathLike[str]) -> str:
         path = None
     if not isinstance(path, str) or not path:
         raise make_error("usage", f"model: expected a name or a path, got {name!r}", "model")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise make_error("usage", f"model: expected a path of UTF-8, got {path!r}", "model") from None
     return os.path.abspath(_deberta.find_model(path, builtin_folders()))
 
 

@@ -259,6 +259,20 @@ TABLE = {
         "model",
         "model: expected a name or a path, got 7",
     ),
+    "a name of other bytes": (
+        "sequence",
+        lambda p: deberta.open("model\udcff"),
+        "usage",
+        "model",
+        "model: expected a path of UTF-8, got 'model\\udcff'",
+    ),
+    "parameters of no task": (
+        "sequence",
+        lambda p: deberta.parameters("guess"),
+        "usage",
+        "task",
+        "task: expected a task, got 'guess'",
+    ),
     "more dimensions": (
         "lm",
         lambda p: p.embed("a", dimensions=99),

@@ -32,6 +32,7 @@ def test_the_examples_of_the_guide_run():
 def test_the_guide_lists_every_task():
     listed = set(re.findall(r"^\| `(\w+)` \|", GUIDE.split("## The tasks")[1].split("##")[0], re.M))
     assert listed == {*deberta._pipeline._TASKS, "embed", "scores"}
+    assert all(deberta.parameters(task) for task in listed)
 
 
 def test_scores_are_by_class(pipelines):
