@@ -30,7 +30,10 @@ Struct* capsule_of(nb::handle object, const char* name, const std::string& argum
     PyErr_Clear();
     refuse(argument, fmt::format("expected a capsule {} of Arrow, got {}", name, class_name(object)));
   }
-  return static_cast<Struct*>(held);
+  auto* owned = static_cast<Struct*>(held);
+  if (owned->release == nullptr)
+    refuse(argument, fmt::format("expected a new capsule {} of Arrow, got one that was read already", name));
+  return owned;
 }
 
 bool is_valid(const ArrowArray& array, int64_t row) {

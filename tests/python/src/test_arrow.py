@@ -42,6 +42,16 @@ def test_a_null_is_a_bad_row(pipelines):
             pipelines["sequence"].classify(column)
 
 
+@pytest.mark.parametrize("protocol", ["__arrow_c_array__", "__arrow_c_stream__"])
+def test_a_capsule_is_read_once(pipelines, protocol):
+    column = pyarrow.array(TEXTS) if protocol == "__arrow_c_array__" else pyarrow.chunked_array([TEXTS])
+    kept = getattr(column, protocol)()
+    again = type("Kept", (), {protocol: lambda self, requested_schema=None: kept})()
+    assert pipelines["sequence"].classify(again) == pipelines["sequence"].classify(TEXTS)
+    with pytest.raises(deberta.InputError, match=r"texts: expected a new capsule arrow_array.*, got one that was read"):
+        pipelines["sequence"].classify(again)
+
+
 def test_arrays_of_strings_are_texts(pipelines):
     expected = pipelines["sequence"].classify(TEXTS)
     assert pipelines["sequence"].classify(numpy.array(TEXTS)) == expected
