@@ -52,7 +52,8 @@ Json integer_of(nb::handle value, const std::string& argument) {
 
 }  // namespace
 
-Json to_json_value(nb::handle value, const std::string& argument) {
+Json to_json_value(nb::handle value, const std::string& argument, int levels) {
+  if (levels == 0) refuse(argument, "expected at most 64 levels of lists and dicts, got more");
   if (value.is_none()) return nullptr;
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
   if (PyLong_Check(value.ptr())) return integer_of(value, argument);
@@ -60,20 +61,20 @@ Json to_json_value(nb::handle value, const std::string& argument) {
   if (PyUnicode_Check(value.ptr())) return text_of(value, argument);
   if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
     JsonArray array;
-    for (const nb::handle item : value) array.push_back(to_json_value(item, argument));
+    for (const nb::handle item : value) array.push_back(to_json_value(item, argument, levels - 1));
     return array;
   }
   if (PyDict_Check(value.ptr())) {
     JsonObject object;
     for (const auto& [key, item] : nb::borrow<nb::dict>(value)) {
       if (!PyUnicode_Check(key.ptr())) refuse(argument, "expected texts as the keys of a dict");
-      object.emplace_back(text_of(key, argument), to_json_value(item, argument));
+      object.emplace_back(text_of(key, argument), to_json_value(item, argument, levels - 1));
     }
     return object;
   }
   if (nb::hasattr(value, "tolist")) {
     const nb::object plain = value.attr("tolist")();
-    if (!nb::hasattr(plain, "tolist")) return to_json_value(plain, argument);
+    if (!nb::hasattr(plain, "tolist")) return to_json_value(plain, argument, levels - 1);
   }
   refuse(argument, fmt::format("expected None, a bool, a number, a text, a list or a dict, got {}",
                                nb::cast<std::string>(nb::str(value.type().attr("__name__")))));

@@ -13,7 +13,7 @@ nanobind::object to_python(const Json& value);
 nanobind::dict to_python(const JsonObject& object);
 
 // None, bool, int, float, str, lists, tuples and dicts of these; what has tolist() (arrays and their scalars) becomes
-// that. Throws kInput, naming `argument`, for anything else.
-Json to_json_value(nanobind::handle value, const std::string& argument);
+// that. Throws kInput, naming `argument`, for anything else, and for what is deeper than 64 levels or has no end.
+Json to_json_value(nanobind::handle value, const std::string& argument, int levels = 64);
 
 }  // namespace deberta::python

@@ -6,6 +6,8 @@ import deberta
 import numpy
 import pytest
 
+ENDLESS = []
+ENDLESS.append(ENDLESS)
 # (name of the pipeline, call, code, argument, message)
 TABLE = {
     "a number": (
@@ -161,6 +163,13 @@ TABLE = {
         "input",
         "top_k",
         "top_k: expected None, a bool, a number, a text, a list or a dict, got object",
+    ),
+    "a list without end": (
+        "sequence",
+        lambda p: p.classify("a", benign_labels=ENDLESS),
+        "input",
+        "benign_labels",
+        "benign_labels: expected at most 64 levels of lists and dicts, got more",
     ),
     "errors of another word": (
         "sequence",
