@@ -93,10 +93,6 @@ std::vector<Result> answer_group(const AnswerTexts& answer, const Inputs& inputs
   return results;
 }
 
-void handle_signals() {
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 std::mutex warnings_mutex;
 std::vector<std::string> kept_warnings;
 
@@ -131,6 +127,8 @@ void for_each_group(size_t rows, const std::function<size_t(size_t row)>& bytes,
     while (first + count < rows && count < kGroupRows && (count == 0 || sum + bytes(first + count) <= kGroupBytes))
       sum += bytes(first + count++);
     take(first, count);
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    pass_warnings();
     first += count;
   }
 }
@@ -153,8 +151,6 @@ nb::list Opened::run(const std::string& task, const Inputs& inputs, JsonObject p
           if (error != nullptr && !keeps_errors) throw Error(*error);
           answers.append(error != nullptr ? to_exception(*error) : to_python(std::get<JsonObject>(result)));
         }
-        handle_signals();
-        pass_warnings();
       });
   return answers;
 }
@@ -179,8 +175,6 @@ void answer_groups(const Inputs& inputs, const std::function<std::vector<Answer>
           answers = answer(views);
         }
         for (Answer& one : answers) take(one);
-        handle_signals();
-        pass_warnings();
       });
 }
 

@@ -54,7 +54,7 @@ class Opened {
   pid_t process_;
 };
 
-// Hands rows over in groups that fit one pack, so that signals and warnings wait no longer than it takes.
+// Hands rows over in groups that fit one pack. After each, signals are handled and warnings passed on.
 void for_each_group(size_t rows, const std::function<size_t(size_t row)>& bytes,
                     const std::function<void(size_t first, size_t count)>& take);
 

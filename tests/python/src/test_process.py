@@ -122,20 +122,23 @@ def test_a_child_of_fork_is_told(models):
 
 
 INTERRUPT = """
-import os, signal, sys, threading, deberta
+import os, signal, sys, threading, time, deberta
 pipeline = deberta.open(sys.argv[1], threads=1)
-rows = ["a fine film " * 50] * 20000  # many groups
+rows = ["a fine film " * 50] * 20000  # many groups: more than 10 seconds
+begin = time.monotonic()
+call = pipeline.classify if sys.argv[2] == "classify" else pipeline.tokenizer.encode
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    pipeline.classify(rows)
+    call(rows)
     print("finished")
 except KeyboardInterrupt:
-    print("stopped")
+    print("stopped" if time.monotonic() - begin < 6 else "stopped at the end")
 """
 
 
-def test_an_interrupt_ends_a_call(models):
-    assert run_python(INTERRUPT, models["sequence"]) == "stopped\n"
+@pytest.mark.parametrize("call", ["classify", "encode"])
+def test_an_interrupt_ends_a_call(models, call):
+    assert run_python(INTERRUPT, models["sequence"], call) == "stopped\n"
 
 
 def test_the_librarys_warnings_are_pythons(models, tmp_path):
