@@ -82,6 +82,8 @@ Texts::Texts(nb::handle object, std::string argument) : argument_(std::move(argu
     const nb::object schema = pair[0], array = pair[1];
     read_array(*capsule_of<ArrowSchema>(schema, "arrow_schema", argument_),
                capsule_of<ArrowArray>(array, "arrow_array", argument_));
+  } else if (PyUnicode_Check(object.ptr())) {
+    refuse(argument_, "expected a list of texts, got one text");  // beside a list: one text alone comes as a list
   } else {
     const nb::object list = nb::hasattr(object, "tolist") ? object.attr("tolist")() : nb::none();
     if (!PyList_Check(list.ptr()))

@@ -87,6 +87,20 @@ TABLE = {
         "pairs",
         "pairs[0]: expected a text, got list",
     ),
+    "one pair for a list": (
+        "sequence",
+        lambda p: p.classify(["a", "b"], "c"),
+        "input",
+        "pairs",
+        "pairs: expected a list of texts, got one text",
+    ),
+    "one document that is no list": (
+        "number",
+        lambda p: p.rerank("a", "b"),
+        "input",
+        "documents[0]",
+        "documents[0]: expected a list of texts, got one text",
+    ),
     "no contexts": (
         "span",
         lambda p: p.qa(["a"], [None]),
