@@ -42,7 +42,8 @@ class Terms:
 
 
 def _terms(pipeline: Pipeline, text: str, pair: str | None, layers: Iterable[int], of_decoder: bool) -> Terms:
-    pieces, shown = pipeline._core.attention_terms(text, pair, [int(layer) for layer in layers], of_decoder)
+    pairs = None if pair is None else [pair]
+    pieces, shown = pipeline._core.attention_terms([text], pairs, [int(layer) for layer in layers], of_decoder)
     return Terms(pieces, [LayerTerms(arrays) for arrays in shown])
 
 

@@ -145,7 +145,7 @@ void bind_model(nb::module_& module) {
           },
           nb::arg("ids").none(), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers"),
           nb::arg("logits"), nb::arg("scores"))
-      .def("attention_terms", &attention_terms, nb::arg("text"), nb::arg("pair").none(), nb::arg("layers"),
+      .def("attention_terms", &attention_terms, nb::arg("texts"), nb::arg("pairs").none(), nb::arg("layers"),
            nb::arg("of_decoder"))
       .def("tokenizer", &tokenizer_of)
       .def("info", &info)

@@ -153,18 +153,21 @@ nb::dict forward(const Opened& opened, nb::handle ids, nb::handle type_ids, nb::
   return dict;
 }
 
-nb::tuple attention_terms(const Opened& opened, const std::string& text, nb::handle pair,
-                          const std::vector<int32_t>& layers, bool of_decoder) {
+nb::tuple attention_terms(const Opened& opened, nb::handle texts, nb::handle pairs, const std::vector<int32_t>& layers,
+                          bool of_decoder) {
+  const Inputs inputs(texts, pairs, nb::none(), {"text", "pair"});
+  if (inputs.size() != 1) refuse("text", fmt::format("expected one text, got {}", inputs.size()));
+  if (const std::optional<Error> fault = inputs.fault(0)) throw Error(*fault);
+  const TextInput input = inputs.view(0);
   const std::shared_ptr<const OpenedModel> held = opened.model();
   const Pipeline& pipeline = held->pipeline;
   const EncodeOptions encode{.parse_mask = true};
   AttentionTerms terms;
   Encoding encoding;
-  const std::string second = pair.is_none() ? std::string() : nb::cast<std::string>(pair);
-  const bool is_pair = !pair.is_none();
   {
     const nb::gil_scoped_release unlocked;
-    encoding = is_pair ? pipeline.tokenizer.encode_pair(text, second, encode) : pipeline.tokenizer.encode(text, encode);
+    encoding = input.pair ? pipeline.tokenizer.encode_pair(input.text, *input.pair, encode)
+                          : pipeline.tokenizer.encode(input.text, encode);
     terms = of_decoder ? decoder_terms(pipeline.model, encoding)
                        : deberta::attention_terms(pipeline.model, encoding, layers);
   }

@@ -259,6 +259,20 @@ TABLE = {
         "rows",
         "rows: expected an iterable of rows, got str",
     ),
+    "attention to no text": (
+        "sequence",
+        lambda p: deberta.analysis.attention_terms(p, None),
+        "input",
+        "text",
+        "text[0]: expected a text, got None",
+    ),
+    "attention to a pair that is none": (
+        "sequence",
+        lambda p: deberta.analysis.attention_terms(p, "a", 5),
+        "input",
+        "pair",
+        "pair[0]: expected a text, got int",
+    ),
     "an unknown task": ("sequence", lambda p: next(p.stream("guess", ["a"])), "usage", "task", None),
     "a dtype that is none": (
         "sequence",
