@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/refuse_argument.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
@@ -27,11 +28,18 @@ namespace {
 JsonObject parameters_of(const nb::dict& given) {
   JsonObject object;
   for (const auto& [name, value] : given) {
-    std::string text = nb::cast<std::string>(name);
+    std::string text = to_json_value(name, "parameters").as_string();
     Json json = to_json_value(value, text);
     object.emplace_back(std::move(text), std::move(json));
   }
   return object;
+}
+
+std::optional<std::string> text_or_none(nb::handle value, const std::string& argument) {
+  const Json json = to_json_value(value, argument);
+  if (json.is_null()) return std::nullopt;
+  if (!json.is_string()) refuse_argument(argument, "expected a text, got " + json.describe());
+  return json.as_string();
 }
 
 // deberta::Error as the package's exception, so that callers see one class whoever found the fault.
@@ -133,8 +141,9 @@ void bind_model(nb::module_& module) {
           nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("parameters"))
       .def(
           "embed",
-          [](const Opened& self, nb::handle texts, const nb::dict& parameters, std::optional<std::string> prompt) {
-            return self.embed(Inputs(texts, nb::none(), nb::none(), {"texts"}), parameters_of(parameters), prompt);
+          [](const Opened& self, nb::handle texts, const nb::dict& parameters, nb::handle prompt) {
+            return self.embed(Inputs(texts, nb::none(), nb::none(), {"texts"}), parameters_of(parameters),
+                              text_or_none(prompt, "prompt"));
           },
           nb::arg("texts").none(), nb::arg("parameters"), nb::arg("prompt").none())
       .def(

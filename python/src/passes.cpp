@@ -33,9 +33,9 @@ using Rows = std::vector<std::vector<int32_t>>;
 
 Rows rows_of(nb::handle lists, const std::string& argument) {
   Rows rows;
-  if (lists.is_none()) return rows;
   const auto is_list = [](nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); };
   if (!is_list(lists)) refuse(argument, "expected a list of lists of integers");
+  if (nb::len(lists) == 0) refuse(argument, "expected at least one sequence, got none");
   for (const nb::handle list : lists) {
     if (!is_list(list)) refuse(argument, "expected a list of lists of integers");
     std::vector<int32_t>& row = rows.emplace_back();
@@ -123,8 +123,10 @@ nb::dict forward(const Opened& opened, nb::handle ids, nb::handle type_ids, nb::
   const std::shared_ptr<const OpenedModel> held = opened.model();
   const Model& model = held->pipeline.model;
   const ModelConfig& config = model.config();
-  PackedRows packed = batch_of(rows_of(ids, "ids"), rows_of(type_ids, "type_ids"), rows_of(mask, "mask"));
-  if (packed.batch.sequences() == 0) refuse("ids", "expected at least one sequence, got none");
+  const auto if_given = [](nb::handle lists, const std::string& argument) {
+    return lists.is_none() ? Rows() : rows_of(lists, argument);
+  };
+  PackedRows packed = batch_of(rows_of(ids, "ids"), if_given(type_ids, "type_ids"), if_given(mask, "mask"));
   ForwardOptions options;
   options.layers = numbers_of(wishes.layers, config.num_hidden_layers);
   options.wants_logits = wishes.logits;

@@ -231,6 +231,20 @@ TABLE = {
         "ids",
         "ids: expected at least one sequence, got none",
     ),
+    "None for ids": (
+        "sequence",
+        lambda p: p.model.forward(None),
+        "input",
+        "ids",
+        "ids: expected a list of lists of integers",
+    ),
+    "a mask of no rows": (
+        "sequence",
+        lambda p: p.model.forward([[1, 2]], mask=[]),
+        "input",
+        "mask",
+        "mask: expected at least one sequence, got none",
+    ),
     "ragged ids with a mask": (
         "sequence",
         lambda p: p.model.forward([[1, 2], [1, 5, 2]], mask=[[1, 1], [1, 1, 1]]),
@@ -318,6 +332,27 @@ TABLE = {
         "dimensions: expected at most 16, the model's, got 99",
     ),
     "None to embed": ("lm", lambda p: p.embed(["a", None]), "input", "texts", "texts[1]: expected a text, got None"),
+    "a prompt that is no text": (
+        "lm",
+        lambda p: p.embed("a", prompt=5),
+        "usage",
+        "prompt",
+        "prompt: expected a text, got 5 (integer)",
+    ),
+    "a prompt with a lone surrogate": (
+        "lm",
+        lambda p: p.embed("a", prompt="\ud800"),
+        "input",
+        "prompt",
+        "prompt: expected text, got a lone surrogate, which no encoding has",
+    ),
+    "a parameter's name with a lone surrogate": (
+        "sequence",
+        lambda p: p.classify("a", **{"\ud800": 1}),
+        "input",
+        "parameters",
+        "parameters: expected text, got a lone surrogate, which no encoding has",
+    ),
     "None to tokenize": (
         "lm",
         lambda p: p.tokenizer.encode(["a", None]),
