@@ -61,6 +61,18 @@ std::string_view viewed_text(const ArrowArray& array, int64_t row) {
   return {static_cast<const char*>(array.buffers[2 + buffer]) + offset, static_cast<size_t>(length)};
 }
 
+// The capsule of an object that makes one. A column of pandas makes it by pyarrow; where that is not installed it has
+// tolist().
+nb::object stream_of(nb::handle object) {
+  if (!nb::hasattr(object, "__arrow_c_stream__")) return {};
+  try {
+    return object.attr("__arrow_c_stream__")();
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError) || !nb::hasattr(object, "tolist")) throw;
+    return {};
+  }
+}
+
 using ReadText = std::string_view (*)(const ArrowArray&, int64_t);
 ReadText reader_of(std::string_view format) {
   if (format == "u") return offset_text<int32_t>;
@@ -74,8 +86,7 @@ ReadText reader_of(std::string_view format) {
 Texts::Texts(nb::handle object, std::string argument) : argument_(std::move(argument)) {
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     read_list(object);
-  } else if (nb::hasattr(object, "__arrow_c_stream__")) {
-    const nb::object capsule = object.attr("__arrow_c_stream__")();
+  } else if (const nb::object capsule = stream_of(object); capsule.is_valid()) {
     read_stream(*capsule_of<ArrowArrayStream>(capsule, "arrow_array_stream", argument_));
   } else if (nb::hasattr(object, "__arrow_c_array__")) {
     const nb::object pair = object.attr("__arrow_c_array__")();

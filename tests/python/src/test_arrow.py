@@ -52,6 +52,23 @@ def test_a_capsule_is_read_once(pipelines, protocol):
         pipelines["sequence"].classify(again)
 
 
+class Series:
+    """A column of pandas 3 without pyarrow."""
+
+    def __init__(self, texts):
+        self._texts = texts
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise ImportError("no pyarrow")
+
+    def tolist(self):
+        return list(self._texts)
+
+
+def test_columns_of_pandas_need_no_pyarrow(pipelines):
+    assert pipelines["sequence"].classify(Series(TEXTS)) == pipelines["sequence"].classify(TEXTS)
+
+
 def test_arrays_of_strings_are_texts(pipelines):
     expected = pipelines["sequence"].classify(TEXTS)
     assert pipelines["sequence"].classify(numpy.array(TEXTS)) == expected
