@@ -157,14 +157,20 @@ void Texts::read_stream(ArrowArrayStream& borrowed) {
 }
 
 void Texts::read_array(const ArrowSchema& schema, ArrowArray* moved) {
-  ArrowOwner<ArrowArray>& array = arrays_.emplace_back(moved);
-  const ReadText read = reader_of(schema.format);
-  if (read == nullptr || schema.dictionary != nullptr)
-    refuse(argument_, fmt::format("expected a column of strings, got Arrow's format {}{}", schema.format,
-                                  schema.dictionary != nullptr ? " with a dictionary; cast it to strings" : ""));
-  for (int64_t row = array->offset; row < array->offset + array->length; ++row) {
-    if (is_valid(*array.get(), row))
-      add(read(*array.get(), row));
+  ArrowArray& array = *arrays_.emplace_back(moved).get();
+  const bool is_table = std::string_view(schema.format) == "+s";  // whose rows are those of its columns
+  if (is_table && schema.n_children != 1)
+    refuse(argument_, fmt::format("expected a column of strings, got a table of {} columns", schema.n_children));
+  const ArrowSchema& type = is_table ? *schema.children[0] : schema;
+  const ArrowArray& column = is_table ? *array.children[0] : array;
+  const ReadText read = reader_of(type.format);
+  if (read == nullptr || type.dictionary != nullptr)
+    refuse(argument_, fmt::format("expected a column of strings, got Arrow's format {}{}", type.format,
+                                  type.dictionary != nullptr ? " with a dictionary; cast it to strings" : ""));
+  for (int64_t row = array.offset; row < array.offset + array.length; ++row) {
+    const int64_t at = is_table ? column.offset + row : row;
+    if (is_valid(array, row) && is_valid(column, at))
+      add(read(column, at));
     else
       add_fault("expected a text, got null");
   }

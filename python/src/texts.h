@@ -15,8 +15,9 @@ namespace deberta::python {
 
 class Texts {
  public:
-  // A list or tuple of str, an object with __arrow_c_stream__ or __arrow_c_array__ (a column of strings), or one with
-  // tolist(), as arrays have it. `argument` names it in errors. Throws kInput for anything else.
+  // A list or tuple of str, an object with __arrow_c_stream__ or __arrow_c_array__ (a column of strings, or a table
+  // that has no other), or one with tolist(), as arrays have it. `argument` names it in errors. Throws kInput for
+  // anything else.
   Texts(nanobind::handle object, std::string argument);
 
   size_t size() const { return views_.size(); }

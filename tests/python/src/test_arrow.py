@@ -52,6 +52,20 @@ def test_a_capsule_is_read_once(pipelines, protocol):
         pipelines["sequence"].classify(again)
 
 
+def test_a_table_of_one_column_is_that_column(pipelines):
+    column = pyarrow.array(["before", *TEXTS, None])
+    expected = pipelines["sequence"].classify([*TEXTS, None], errors="keep")
+    expected = [answer.to_dict() if isinstance(answer, deberta.Answer) else None for answer in expected]
+    mask = pyarrow.array([False] * 3 + [True] + [False] * 2)
+    rows = pyarrow.StructArray.from_arrays([column], ["text"], mask=mask).slice(1)
+    for table, empty in ((pyarrow.table({"text": column.slice(1)}), {4}), (rows, {2, 4})):
+        answers = pipelines["sequence"].classify(table, errors="keep")
+        found = [answer.to_dict() if isinstance(answer, deberta.Answer) else None for answer in answers]
+        assert found == [None if i in empty else one for i, one in enumerate(expected)]
+    with pytest.raises(deberta.InputError, match="texts: expected a column of strings, got a table of 2 columns"):
+        pipelines["sequence"].classify(pyarrow.table({"a": column, "b": column}))
+
+
 class Series:
     """A column of pandas 3 without pyarrow."""
 
