@@ -87,7 +87,8 @@ class Pipeline:
         self.close()
 
     def close(self) -> None:
-        """Gives the memory back. Calls that run end as they would, later ones raise InputError."""
+        """Gives the memory back, unless a tokenizer that was asked for is kept: it is the model's. Calls that run end
+        as they would, later ones raise InputError."""
         self._core.close()
 
     @property

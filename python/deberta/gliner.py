@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from deberta._tokenizer import Tokenizer
-
 _MOST_TOKENS = 1 << 20
 # Arguments of from_pretrained() there that change no answer here.
 _IDLE = (
@@ -32,11 +30,11 @@ class _Offsets:
 
     is_fast = True
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline  # not its tokenizer, which would keep the model when it is closed
 
     def __call__(self, text: str, **options: Any) -> dict[str, list[tuple[int, int]]]:
-        encoding = self._tokenizer.encode(text, add_special_tokens=False, max_tokens=_MOST_TOKENS)
+        encoding = self._pipeline.tokenizer.encode(text, add_special_tokens=False, max_tokens=_MOST_TOKENS)
         return {"offset_mapping": [(begin, end) for begin, end in encoding.offsets]}
 
 
@@ -45,7 +43,7 @@ class GLiNER:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
-        self.data_processor = SimpleNamespace(transformer_tokenizer=_Offsets(pipeline.tokenizer))
+        self.data_processor = SimpleNamespace(transformer_tokenizer=_Offsets(pipeline))
 
     @classmethod
     def from_pretrained(cls, model: str | os.PathLike[str], *, map_location: object = None, **options: Any) -> GLiNER:

@@ -37,7 +37,14 @@ class _Task:
 
     def __init__(self, opened: Pipeline, task: str, defaults: dict[str, Any]) -> None:
         self.pipeline, self.task, self.defaults = opened, task, defaults
-        self.tokenizer, self.model = opened.tokenizer, opened.model
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.pipeline.tokenizer
+
+    @property
+    def model(self) -> Any:
+        return self.pipeline.model
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
         return self._answer(*inputs, **{**self.defaults, **given})

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -165,6 +166,22 @@ def test_gliner(models, pipelines):
     assert model.predict_entities(text, "person", threshold=0) == model.predict_entities(text, ["person"], threshold=0)
     with pytest.raises(deberta.InputError, match="map_location"):
         deberta.GLiNER.from_pretrained(models["extractor"], map_location="cuda")
+
+
+def test_closing_gives_the_weights_back(models):
+    weights = str(models["extractor"] / "model.safetensors")
+    model = deberta.GLiNER.from_pretrained(models["extractor"], threads=1)
+    model.predict_entities("a fine film", ["person"])
+    classify = deberta.pipeline("text-classification", models["sequence"], threads=1)
+    classify("a fine film")
+    held = pathlib.Path("/proc/self/maps").read_text()
+    assert weights in held
+    model.pipeline.close()
+    classify.pipeline.close()
+    after = pathlib.Path("/proc/self/maps").read_text()
+    assert held.count(weights) > after.count(weights)
+    name = str(models["sequence"] / "model.safetensors")
+    assert held.count(name) > after.count(name)
 
 
 def test_a_chunker_of_presidio_has_the_places_of_all_pieces(models, tmp_path):
