@@ -82,6 +82,8 @@ class DebertaClassifier(ClassifierMixin, _OfTexts):
         return numpy.array(self._opened().model.labels)
 
     def predict_proba(self, X: Any) -> Any:
+        if len(self.classes_) < 2:
+            raise make_error("usage", "model: expected a model with two classes or more, got one", "model")
         return self._opened().scores(_texts(X), **{"function": "softmax", **(self.parameters or {})})
 
     def predict(self, X: Any) -> Any:

@@ -267,6 +267,8 @@ def test_estimators_of_scikit_learn_take_a_column(stand_ins, models, pipelines, 
     for column in (A, tuple(A), iter(A), numpy.array(A, object), pyarrow.array(A)):
         assert (vectorizer.transform(column) == expected).all()
     assert set(module.DebertaClassifier(pipelines["sequence"]).predict(A)) <= set(pipelines["sequence"].model.labels)
+    with pytest.raises(deberta.InputError, match="model: expected a model with two classes or more, got one"):
+        module.DebertaClassifier(pipelines["number"]).predict(A)
     for table, got in (("a fine film", "one text"), (numpy.array([A]), "2 dimensions")):
         with pytest.raises(deberta.InputError, match=f"X: expected a column of texts, got {got}"):
             vectorizer.transform(table)
