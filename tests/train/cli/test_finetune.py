@@ -193,7 +193,7 @@ def test_a_head_learns_16_examples_by_heart(deberta, base, tmp_path, task):
         "--batch-size",
         "16",
         "--max-steps",
-        "400",
+        "200",
         "--logging-steps",
         "20",
         "--save-steps",
