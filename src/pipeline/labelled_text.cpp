@@ -95,7 +95,7 @@ TextWords encode_words(const Tokenizer& tokenizer, std::string_view text, const 
   if (text.size() > options.max_text_bytes) encode_plain(tokenizer, text, options);  // says that it is too long
   const EncodingRules rules{.encode = options};
   const auto check_count = [&](size_t count) { TokenCount(rules).add(count); };
-  TextWords encoded{split_words(text, std::min(options.most_tokens, text.size()) + 1), {}, {0}};
+  TextWords encoded{word_spans(text, std::min(options.most_tokens, text.size()) + 1), {}, {0}};
   check_count(encoded.words.size());
   for (const WordSpan& word : encoded.words) {
     const std::string_view part = text.substr(word.bytes.begin, word.bytes.end - word.bytes.begin);

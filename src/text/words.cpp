@@ -71,7 +71,7 @@ class WordSplitter {
 
 }  // namespace
 
-std::vector<WordSpan> split_words(std::string_view text, size_t most) {
+std::vector<WordSpan> word_spans(std::string_view text, size_t most) {
   std::vector<WordSpan> words;
   WordSplitter splitter(text);
   for (WordSpan word; words.size() < most && splitter.next(word);) words.push_back(word);

@@ -17,6 +17,6 @@ struct WordSpan {
 };
 
 // The first `most` words. `text` is valid UTF-8, shorter than 4 GiB.
-std::vector<WordSpan> split_words(std::string_view text, size_t most = SIZE_MAX);
+std::vector<WordSpan> word_spans(std::string_view text, size_t most = SIZE_MAX);
 
 }  // namespace deberta

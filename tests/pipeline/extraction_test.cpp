@@ -95,7 +95,7 @@ TEST_F(Extraction, GivesPlacesOfWordsInTheText) {
   const std::string text = "\u00e9t\u00e9 \U0001F600 (cat)";
   ExtractOptions options = options_with({"x"}, 0);
   const TokenAnswer answer = extract_one(pipeline, text, options);
-  const std::vector<WordSpan> words = split_words(text);
+  const std::vector<WordSpan> words = word_spans(text);
   ASSERT_EQ(answer.entities.size(), words.size());
   for (size_t i = 0; i < words.size(); ++i) {
     EXPECT_EQ(answer.entities[i].chars, words[i].chars);
@@ -238,7 +238,7 @@ TEST_F(Extraction, CutAtTheEndIsThatOfWhatIsLeft) {
     const std::string text = long_text(40);
     const TokenAnswer cut = extract_one(pipeline, text, options);
     EXPECT_GT(cut.cut_tokens, 0u);
-    expect_same(cut, extract_one(pipeline, text.substr(0, split_words(text)[14].bytes.end), options));
+    expect_same(cut, extract_one(pipeline, text.substr(0, word_spans(text)[14].bytes.end), options));
     options.rules.long_text = LongText::kRefuse;
     EXPECT_ERROR(extract_one(pipeline, text, options), kTextTooLong, "expected at most 15 words behind the labels");
     options.rules.encode.max_tokens = 20;
@@ -282,7 +282,7 @@ TEST_F(Extraction, KeepsOfAWholeTextItsEntitiesAlone) {
     options.rules.batch_tokens = 1;
     const std::vector<std::string> texts(20, kText);
     const std::vector<TokenAnswer> expected = extract_all(pipeline, texts, options);
-    const size_t words = split_words(kText).size(), spans = words * (words + 1) / 2 * 2;  // of any width
+    const size_t words = word_spans(kText).size(), spans = words * (words + 1) / 2 * 2;  // of any width
     options.most_candidates = spans + texts.size() * words;
     const std::vector<TokenAnswer> answers = extract_all(pipeline, texts, options);
     for (size_t i = 0; i < texts.size(); ++i) expect_same(answers[i], expected[i]);

@@ -13,7 +13,7 @@ using Words = std::vector<std::string>;
 
 Words words_of(const std::string& text) {
   Words words;
-  for (const WordSpan& word : split_words(text))
+  for (const WordSpan& word : word_spans(text))
     words.push_back(text.substr(word.bytes.begin, word.bytes.end - word.bytes.begin));
   return words;
 }
@@ -27,9 +27,9 @@ TEST(SplitWords, CutsAtSpacesAndAroundEveryOtherCharacter) {
 }
 
 TEST(SplitWords, StopsAfterSoMany) {
-  EXPECT_EQ(split_words("a b c", 2).size(), 2u);
-  EXPECT_EQ(split_words("a b c", 3), split_words("a b c"));
-  EXPECT_TRUE(split_words("a b c", 0).empty());
+  EXPECT_EQ(word_spans("a b c", 2).size(), 2u);
+  EXPECT_EQ(word_spans("a b c", 3), word_spans("a b c"));
+  EXPECT_TRUE(word_spans("a b c", 0).empty());
 }
 
 TEST(SplitWords, JoinsAtSingleHyphensAndUnderscores) {
@@ -59,7 +59,7 @@ TEST(SplitWords, HasTheSpacesOfPython) {
 }
 
 TEST(SplitWords, CountsBytesAndCodePoints) {
-  const std::vector<WordSpan> words = split_words("\u00e9t\u00e9 \U0001F600-x");
+  const std::vector<WordSpan> words = word_spans("\u00e9t\u00e9 \U0001F600-x");
   ASSERT_EQ(words.size(), 4u);
   EXPECT_EQ(words[0], (WordSpan{{0, 3}, {0, 5}}));
   EXPECT_EQ(words[1], (WordSpan{{4, 5}, {6, 10}}));
@@ -69,8 +69,8 @@ TEST(SplitWords, CountsBytesAndCodePoints) {
 
 TEST(SplitWords, OfALongTextAreOneWord) {
   const std::string text(100000, 'x');
-  EXPECT_EQ(split_words(text).size(), 1u);
-  EXPECT_EQ(split_words(std::string(100000, '-')).size(), 100000u);
+  EXPECT_EQ(word_spans(text).size(), 1u);
+  EXPECT_EQ(word_spans(std::string(100000, '-')).size(), 100000u);
 }
 
 }  // namespace
