@@ -78,10 +78,10 @@ HttpResponse lists_response(std::vector<WrittenList> lists, std::function<Json(s
 
 std::vector<WrittenList> lists_of_texts(const std::vector<size_t>& items, bool is_list) {
   std::vector<WrittenList> lists;
-  for (const size_t count : items) lists.push_back({.begin = lists.empty() ? "[" : ", [", .items = count, .end = "]"});
-  if (!is_list) return lists;
-  lists.front().begin.insert(0, "[");
-  lists.back().end += "]";
+  const char* const first = is_list ? "[[" : "[";
+  for (const size_t count : items)
+    lists.push_back({.begin = lists.empty() ? first : ", [", .items = count, .end = "]"});
+  if (is_list) lists.back().end += "]";
   return lists;
 }
 
