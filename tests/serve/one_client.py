@@ -120,7 +120,7 @@ def kinds():
         "explain words at masks": (
             "fill",
             "/explain/decoder",
-            {"text": "[MASK] [MASK]" + " word" * 30, "words": [f"word{i}" for i in range(9)]},
+            {"text": "[MASK] [MASK]" + " word" * 30, "words": [f"word{i}" for i in range(3)]},
         ),
         "explain replaced tokens": ("detect", "/explain/replaced", {"text": WORD * 250, "share": 1}),
         "own labels": (
