@@ -1,4 +1,4 @@
-"""150 of the neighbours of the published folders, drawn at random (NEIGHBOURS_SEED); all of them: tools/long_checks
+"""300 of the neighbours of the published folders, drawn at random (NEIGHBOURS_SEED); all of them: tools/long_checks
 neighbours."""
 
 import collections
@@ -11,7 +11,7 @@ from neighbours import HOSTILE_NUMBERS, all_neighbours, run
 from oracle_runs import needs_program
 
 pytestmark = needs_program
-COUNT, HOSTILE_COUNT = 150, 30
+COUNT, HOSTILE_COUNT = 300, 60
 
 
 def judge(chosen, folder, monkeypatch):

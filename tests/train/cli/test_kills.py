@@ -15,7 +15,7 @@ from chosen_call import Call, give_live_numbers
 from conftest import SMALL, assert_same, left_by, log_of, without_times
 
 SEED = int(os.environ.get("DEBERTA_KILL_SEED", "21"))
-KILLS = int(os.environ.get("DEBERTA_KILLS", "5"))
+KILLS = int(os.environ.get("DEBERTA_KILLS", "8"))
 SAVES = ["--save-steps", "1", "--logging-steps", "1"]
 # Kind, path, and the highest number of such a call. Few steps go by from one kill to the next.
 FIRST = [
