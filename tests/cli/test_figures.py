@@ -7,6 +7,7 @@ import shlex
 import numpy
 import pytest
 
+from conftest import SANITIZED
 from models import ROOT
 
 PAGE = ROOT / "docs/concepts/figures.md"
@@ -255,6 +256,7 @@ def test_a_figure_shows_what_the_page_says(deberta, answer, tmp_path, command):
         check(answer(command))
 
 
+@pytest.mark.skipif(SANITIZED, reason="too slow under a sanitizer")
 def test_shares_of_the_variance_over_real_lines(deberta, shared):
     """Content to content leads in neither of the models that are a pair."""
     import lzma

@@ -18,6 +18,9 @@ BOUNDS = {
     "fp32": {"gemm": 3e-4, "attention": 5e-6, "layer_norm": 4e-6, "embedding": 0},
     "bf16": {"gemm": 2**-4, "attention": 2**-5, "layer_norm": 4e-6, "embedding": 0},
 }
+# Operations that add in another order than the reference, so that some number of one row differs. Attention in bf16 is
+# not among them: both sides round their sums to 8 bits and may agree in every number of a short row.
+DIFFER = {"fp32": ("gemm", "attention", "layer_norm"), "bf16": ("gemm", "layer_norm")}
 ROWS = {"nano-squad": 1}  # fewer than 4, since its contexts are long
 MORE = 3 if os.environ.get("DEBERTA_LONG") == "1" else 1
 
@@ -54,4 +57,5 @@ def test_every_call_agrees_with_the_reference(deberta, shared, name, dtype):
         print(f"{name} {dtype} {operation}: {calls} calls, worst {worst:.2g} {where}")
         assert calls > 0 and worst <= BOUNDS[dtype][operation], (operation, worst, where)
     if "avx2" in pathlib.Path("/proc/cpuinfo").read_text():
-        assert found["attention"][1] > 0, "the reference was compared with itself"
+        for operation in DIFFER[dtype]:
+            assert found[operation][1] > 0, f"{operation}: the reference was compared with itself"

@@ -121,7 +121,7 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     """Three of them, once read, would have all that the client may have: the others are read later, and none is
     refused."""
     server = serve("-m", models["labels"], "--max-client-bytes", "5MiB", *PATIENT)
-    many = message("/predict", {"inputs": [["word " * 400] for _ in range(50)]}, "labels")  # 1.3 MB once it is read
+    many = message("/predict", {"inputs": [["word " * 160] for _ in range(120)]}, "labels")  # 2 MB once it is read
     with contextlib.ExitStack() as stack:
         asking = [
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)) for _ in range(8)
@@ -132,7 +132,7 @@ def test_large_bodies_of_one_client_wait_for_their_turn(serve, models):
     wait_for(lambda: held(server) == 0)
 
 
-MANY = {"inputs": [["word " * 400] for _ in range(35)]}  # a large body, and a large piece of work for a tiny model
+MANY = {"inputs": [["word " * 120] for _ in range(120)]}  # a large body, and a large piece of work for a tiny model
 
 
 def answered_in_order(server, asked):
