@@ -115,6 +115,10 @@ Rows count_rows(std::span<const LabelledWords> sequences, const Count& count) {
   return rows;
 }
 
+Rows count_words(std::span<const LabelledWords> sequences) {
+  return count_rows(sequences, [](const LabelledWords& s) { return s.words(); });
+}
+
 struct Asked {
   std::span<const LabelledWords> sequences;
   Rows labels, words;
@@ -192,9 +196,9 @@ at::Tensor pool_pieces(const at::Tensor& pieces_PU, const std::vector<PieceRange
 // The order in which it reads the words of all sequences: step by step, in each step the sequences that have as many
 // words, the longest first.
 struct Steps {
-  std::vector<int64_t> begins = {0};  // where each step begins, and the end
-  std::vector<int32_t> order_W;       // the word that each row of a step reads
-  std::vector<int32_t> back_W;        // the row of each word
+  std::vector<int64_t> rows;     // of each step
+  std::vector<int32_t> order_W;  // the word that each row of a step reads
+  std::vector<int32_t> back_W;   // the row of each word
 };
 
 Steps steps_of(const Rows& words, bool is_backward) {
@@ -205,13 +209,14 @@ Steps steps_of(const Rows& words, bool is_backward) {
   Steps steps;
   steps.back_W.resize(words.count());
   for (size_t step = 0; steps.order_W.size() < words.count(); ++step) {
+    const size_t before = steps.order_W.size();
     for (const size_t b : sequences) {
       if (count(b) <= step) break;
       const size_t word = is_backward ? words.end(b) - 1 - step : words.begin(b) + step;
       steps.back_W[word] = static_cast<int32_t>(steps.order_W.size());
       steps.order_W.push_back(static_cast<int32_t>(word));
     }
-    steps.begins.push_back(static_cast<int64_t>(steps.order_W.size()));
+    steps.rows.push_back(static_cast<int64_t>(steps.order_W.size() - before));
   }
   return steps;
 }
@@ -219,11 +224,12 @@ Steps steps_of(const Rows& words, bool is_backward) {
 at::Tensor run_direction(const Pass& pass, const LstmLayer& layer, const Steps& steps, const at::Tensor& words_WU) {
   const at::Tensor bias_4H = layer.input_bias_4H + layer.hidden_bias_4H;
   const at::Tensor gates_W4H = linear(pass.compute, take_rows(words_WU, steps.order_W), layer.input_4HU, bias_4H);
+  const std::vector<at::Tensor> inputs = gates_W4H.split_with_sizes(steps.rows, 0);
   std::vector<at::Tensor> hidden;
   at::Tensor cell_NH;
-  for (size_t step = 0; step + 1 < steps.begins.size(); ++step) {
-    const int64_t rows = steps.begins[step + 1] - steps.begins[step];
-    at::Tensor gates_N4H = gates_W4H.narrow(0, steps.begins[step], rows);
+  for (size_t step = 0; step < steps.rows.size(); ++step) {
+    const int64_t rows = steps.rows[step];
+    at::Tensor gates_N4H = inputs[step];
     if (step > 0)
       gates_N4H = gates_N4H + linear(pass.compute, hidden.back().narrow(0, 0, rows), layer.hidden_4HH, at::Tensor());
     const std::vector<at::Tensor> gates = gates_N4H.chunk(4, 1);
@@ -265,9 +271,12 @@ EntityStates states_of(const Pass& pass, const EntityHead& head, const Asked& as
 
 // ---- scores
 
-at::Tensor part_of(const at::Tensor& x, int64_t dimension, size_t sequence, const Rows& rows) {
-  return x.narrow(dimension, static_cast<int64_t>(rows.begin(sequence)),
-                  static_cast<int64_t>(rows.end(sequence) - rows.begin(sequence)));
+// The rows of each sequence. One split has one gradient, the parts joined; that of a part on its own would be as large
+// as x.
+std::vector<at::Tensor> parts_of(const at::Tensor& x, const Rows& rows) {
+  std::vector<int64_t> sizes;
+  for (size_t b = 0; b < rows.sequences(); ++b) sizes.push_back(static_cast<int64_t>(rows.end(b) - rows.begin(b)));
+  return x.split_with_sizes(sizes, 0);
 }
 
 // Columns `part` of `parts` equal ones, of a weight [O, I].
@@ -276,18 +285,18 @@ at::Tensor inputs_of(const at::Tensor& weight_OI, int64_t part, int64_t parts) {
   return weight_OI.narrow(1, part * columns, columns).contiguous();
 }
 
-// First and last word of every span of all sequences, and where those of each begin.
+// First and last word of every span of the sequences, and where those of each begin.
 struct Spans {
   std::vector<int32_t> first_S = {}, last_S = {};
   Rows rows;
 };
 
-Spans list_spans(const Asked& asked, size_t width) {
-  Spans spans{.rows =
-                  count_rows(asked.sequences, [&](const LabelledWords& s) { return count_spans(s.words(), width); })};
-  for (size_t b = 0; b < asked.sequences.size(); ++b) {
-    for (size_t first = asked.words.begin(b); first < asked.words.end(b); ++first) {
-      for (size_t last = first; last < std::min(asked.words.end(b), first + width); ++last) {
+Spans list_spans(std::span<const LabelledWords> sequences, size_t width) {
+  Spans spans{.rows = count_rows(sequences, [&](const LabelledWords& s) { return count_spans(s.words(), width); })};
+  const Rows words = count_words(sequences);
+  for (size_t b = 0; b < sequences.size(); ++b) {
+    for (size_t first = words.begin(b); first < words.end(b); ++first) {
+      for (size_t last = first; last < std::min(words.end(b), first + width); ++last) {
         spans.first_S.push_back(static_cast<int32_t>(first));
         spans.last_S.push_back(static_cast<int32_t>(last));
       }
@@ -315,28 +324,27 @@ at::Tensor span_logits(const Pass& pass, const EntityHead& head, const Asked& as
   const Linear& last_layer = is_v0 ? head.out.second : head.out_linear;
   const at::Tensor folded_CF = linear(pass.compute, label_CU, last_layer.weight_OI.t().contiguous(), at::Tensor());
   const at::Tensor constant_C = linear(pass.compute, label_CU, last_layer.bias_O.unsqueeze(0), at::Tensor()).squeeze(1);
-  const Spans spans = list_spans(asked, static_cast<size_t>(config_of(pass).max_width));
+  const std::vector<at::Tensor> folded = parts_of(folded_CF, asked.labels),
+                                constant = parts_of(constant_C, asked.labels);
+  const auto width = static_cast<size_t>(config_of(pass).max_width);
   if (is_v0) {
+    const Spans spans = list_spans(asked.sequences, width);
     const Linear& out = head.out.first;
     const at::Tensor first_WF = linear(pass.compute, first_WU, inputs_of(out.weight_OI, 0, 2), out.bias_O);
     const at::Tensor last_WF = linear(pass.compute, last_WU, inputs_of(out.weight_OI, 1, 2), at::Tensor());
     const at::Tensor inner_SF =
         drop(pass, Dropped::kOut, relu(pass, take_rows(first_WF, spans.first_S) + take_rows(last_WF, spans.last_S)),
              spans.rows);
-    return join_scores(asked, inner_SF, [&](size_t b) {
-      return linear(pass.compute, part_of(inner_SF, 0, b, spans.rows), part_of(folded_CF, 0, b, asked.labels),
-                    part_of(constant_C, 0, b, asked.labels).contiguous());
-    });
+    const std::vector<at::Tensor> inner = parts_of(inner_SF, spans.rows);
+    return join_scores(asked, inner_SF,
+                       [&](size_t b) { return linear(pass.compute, inner[b], folded[b], constant[b].contiguous()); });
   }
+  const std::vector<at::Tensor> first = parts_of(first_WU, asked.words), last = parts_of(last_WU, asked.words);
   return join_scores(asked, first_WU, [&](size_t b) {
-    const at::Tensor folded = part_of(folded_CF, 0, b, asked.labels);
-    const at::Tensor first_WC =
-        linear(pass.compute, first_WU, inputs_of(folded, 0, 2), part_of(constant_C, 0, b, asked.labels).contiguous());
-    const at::Tensor last_WC = linear(pass.compute, last_WU, inputs_of(folded, 1, 2), at::Tensor());
-    const auto rows = [&](const std::vector<int32_t>& words_S) {
-      return std::span(words_S).subspan(spans.rows.begin(b), spans.rows.end(b) - spans.rows.begin(b));
-    };
-    return take_rows(first_WC, rows(spans.first_S)) + take_rows(last_WC, rows(spans.last_S));
+    const at::Tensor first_WC = linear(pass.compute, first[b], inputs_of(folded[b], 0, 2), constant[b].contiguous());
+    const at::Tensor last_WC = linear(pass.compute, last[b], inputs_of(folded[b], 1, 2), at::Tensor());
+    const Spans own = list_spans(asked.sequences.subspan(b, 1), width);
+    return take_rows(first_WC, own.first_S) + take_rows(last_WC, own.last_S);
   });
 }
 
@@ -391,7 +399,7 @@ void visit(EntityHead& head, const ModelForm& form, const Visit& each) {
 at::Tensor entity_logits(const Pass& pass, const EntityHead& head, const at::Tensor& hidden_TD,
                          std::span<const LabelledWords> sequences) {
   const Asked asked{sequences, count_rows(sequences, [](const LabelledWords& s) { return s.labels.size(); }),
-                    count_rows(sequences, [](const LabelledWords& s) { return s.words(); })};
+                    count_words(sequences)};
   const EntityStates states = states_of(pass, head, asked, hidden_TD);
   return config_of(pass).has_spans() ? span_logits(pass, head, asked, states) : word_logits(pass, head, asked, states);
 }
