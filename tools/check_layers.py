@@ -11,8 +11,8 @@ where two dashes begin a variable.
 Reports are texts for users of the program, and name options too; so do answers of the server.
 
 The repository has up to three halves, each with floors of its own: src/, train/, which may include torch, and python/,
-the bindings. A table here says which rooms of src each room of train includes; python/ includes the library and nothing
-else of src. Nothing includes a half that is not its own, but for src/."""
+the bindings. A table here says which rooms of src each room of train includes; python/ includes the library, and the
+program as a whole (PROGRAM), and nothing else of src. Nothing includes a half that is not its own, but for src/."""
 
 import pathlib
 import re
@@ -23,6 +23,7 @@ from rooms import read_rooms
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
+PROGRAM = ("cli/verbs.h", "program/program.h")  # the whole program, which the extension runs as the command `deberta`
 HALVES = ("src", "train", "python")  # a room of src is called NAME, any other HALF/NAME
 PARTS = ("library", "server", "program")  # of src: a room includes none of a later part
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
@@ -165,8 +166,8 @@ def wrong_include(room: str, target: str) -> str:
         return f"{room} (floor {FLOORS[room]}) may not include {target} (floor {FLOORS[other]})"
     if half == "train" and other_half == "src" and other not in OF_SRC.get(room, ()):
         return f"{room} may not include {target} (src/{other})"
-    if half == "python" and ROOMS[other].part != "library" and other_half == "src":
-        return f"{room} may include the library alone, not {target}"
+    if half == "python" and ROOMS[other].part != "library" and other_half == "src" and target not in PROGRAM:
+        return f"{room} may include the library, and {' and '.join(PROGRAM)}, not {target}"
     part, other_part = ROOMS[room].part, ROOMS[other].part
     if half == "src" and PARTS.index(part) < PARTS.index(other_part):
         return f"{room} is a room of the {part} and may not include {target}, which is the {other_part}'s"

@@ -11,7 +11,7 @@ GROUPS = {
     "program": "the program",
     "train": "the training half, with floors of its own",
     "server": "the server",
-    "python": "the Python package, on the library alone",
+    "python": "the Python package, on the library; the command is the program",
 }
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 from deberta._errors import make_error
 from deberta._models import find_model
-from deberta._program import environment, find_program, option_words
+from deberta._program import option_words, program_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def evaluate(task: str, files: Any, model: str | os.PathLike[str] | None = None,
         "--",
         *(os.fspath(path) for path in paths),
     ]
-    done = subprocess.run([find_program(), *words], env=environment(), capture_output=True, text=True)
+    done = subprocess.run([*program_words(), *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise make_error("usage" if done.returncode == 2 else "input", done.stderr.strip() or "eval failed")
     result: dict[str, Any] = json.loads(done.stdout)

@@ -86,5 +86,4 @@ class Model:
         rows = [_plain(value) for value in (ids, type_ids, mask)]
         if isinstance(rows[0], list) and rows[0] and not isinstance(rows[0][0], list):
             rows = [value if value is None else [value] for value in rows]
-        wanted = [int(layer) for layer in layers]
-        return Pass(self._core.forward(rows[0], rows[1], rows[2], wanted, logits, scores))
+        return Pass(self._core.forward(rows[0], rows[1], rows[2], layers, logits, scores))

@@ -1,4 +1,4 @@
-"""The program that comes with the package."""
+"""The program, which is inside the extension, and the training program, which is one of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 
+from deberta import _deberta
 from deberta._errors import make_error
 from deberta._models import builtin_folders
 
@@ -14,17 +15,24 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-def find_program(name: str = "deberta") -> str:
-    """The path of the program: beside the package, in a build that it stands in, or in PATH. Raises FileError."""
+def find_trainer() -> str:
+    """The path of `deberta-train`: in a build that the package stands in, or in PATH. Raises FileError."""
+    name = "deberta-train"
     here = os.path.dirname(os.path.abspath(__file__))
-    places = [os.path.join(here, "bin", name), os.path.join(here, os.pardir, os.pardir, name)]
-    for place in places:
-        if os.path.isfile(place) and os.access(place, os.X_OK):
-            return os.path.normpath(place)
+    beside = os.path.normpath(os.path.join(here, os.pardir, os.pardir, name))
+    if os.path.isfile(beside) and os.access(beside, os.X_OK):
+        return beside
     if found := shutil.which(name):
         return found
-    looked = ", ".join([os.path.dirname(os.path.normpath(place)) for place in places] + ["PATH"])
+    looked = f"{os.path.dirname(beside)}, PATH"
     raise make_error("file-not-found", f"{name}: no such program; looked in {looked}; in a clone ./run builds it")
+
+
+def program_words() -> list[str]:
+    """What a command begins with that runs the program of this package, whatever else is called deberta."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    code = f"import sys; sys.path[0] = {folder!r}; from deberta._program import main; main()"
+    return [sys.executable, "-c", code]
 
 
 def environment() -> dict[str, str]:
@@ -50,6 +58,6 @@ def option_words(options: dict[str, Any]) -> list[str]:
 
 
 def main() -> NoReturn:
-    """The command `deberta`: this process becomes the program."""
-    program = find_program()
-    os.execve(program, [program, *sys.argv[1:]], environment())
+    """The command `deberta`."""
+    os.environ.update(environment())
+    sys.exit(_deberta.run_command([os.fsencode(word) for word in ["deberta", *sys.argv[1:]]]))

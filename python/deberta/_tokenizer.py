@@ -46,7 +46,7 @@ class Tokenizer:
 
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Ids back to text."""
-        return self._core.decode([int(one) for one in ids], skip_special_tokens)
+        return self._core.decode(ids, skip_special_tokens)
 
     def piece(self, id: int) -> str:
         """The piece of an id, with its word-start mark."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
     import numpy as np
@@ -41,13 +41,13 @@ class Terms:
         return f"Terms(pieces={self.pieces!r}, layers={self.layers!r})"
 
 
-def _terms(pipeline: Pipeline, text: str, pair: str | None, layers: Iterable[int], of_decoder: bool) -> Terms:
+def _terms(pipeline: Pipeline, text: str, pair: str | None, layers: Sequence[int], of_decoder: bool) -> Terms:
     pairs = None if pair is None else [pair]
-    pieces, shown = pipeline._core.attention_terms([text], pairs, [int(layer) for layer in layers], of_decoder)
+    pieces, shown = pipeline._core.attention_terms([text], pairs, layers, of_decoder)
     return Terms(pieces, [LayerTerms(arrays) for arrays in shown])
 
 
-def attention_terms(pipeline: Pipeline, text: str, pair: str | None = None, layers: Iterable[int] = ()) -> Terms:
+def attention_terms(pipeline: Pipeline, text: str, pair: str | None = None, layers: Sequence[int] = ()) -> Terms:
     """The terms of layers by their numbers, 1 .. N, ascending; none: all. Takes 20 H L^2 bytes for each.
 
     Raises InputError for a layer that the model does not have."""

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from deberta._errors import make_error
-from deberta._program import environment, find_program, option_words
+from deberta._program import environment, find_trainer, option_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ _POLL_SECONDS = 0.2
 
 
 class _Log:
-    """Whole lines that are appended to a file of the run."""
+    """Whole lines that are added to a file of the run, each once. A run that goes on first cuts the file back to its
+    last checkpoint."""
 
     def __init__(self, path: str) -> None:
-        self._path, self._at = path, os.path.getsize(path) if os.path.exists(path) else 0
+        self._path = path
+        self._seen: list[bytes] = []
+        self.lines()
 
     def lines(self) -> list[dict[str, Any]]:
         if not os.path.exists(self._path):
             return []
         with open(self._path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < self._at:  # cut back to the last checkpoint
-                self._at = 0
-            file.seek(self._at)
-            whole, _, _ = file.read().rpartition(b"\n")
-        if not whole:
-            return []
-        self._at += len(whole) + 1
-        return [json.loads(line) for line in whole.splitlines()]
+            whole = [line for line in file if line.endswith(b"\n")]
+        pairs = enumerate(zip(self._seen, whole))
+        kept = next((i for i, (old, new) in pairs if old != new), min(len(self._seen), len(whole)))
+        self._seen = whole
+        return [json.loads(line) for line in whole[kept:]]
 
 
 def _wait(process: subprocess.Popen[bytes], log: _Log, callback: Callable[[dict[str, Any]], object] | None) -> None:
@@ -60,8 +60,7 @@ def _run(
     verb: str, output_dir: Any, callback: Callable[[dict[str, Any]], object] | None, options: dict[str, Any]
 ) -> Any:
     folder = os.fspath(output_dir)
-    program = find_program("deberta-train")
-    words = [program, verb, "-o", folder, *option_words(options)]
+    words = [find_trainer(), verb, "-o", folder, *option_words(options)]
     with tempfile.TemporaryFile() as errors:
         # A group of its own: Ctrl-C in a terminal comes by this process, once.
         process = subprocess.Popen(

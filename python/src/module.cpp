@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "base/refuse_argument.h"
+#include "cli/verbs.h"
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "deberta/library.h"
 #include "pipeline/parameters.h"
+#include "program/program.h"
 #include "python/src/arrow_out.h"
 #include "python/src/opened.h"
 #include "python/src/opened_tokenizer.h"
@@ -70,6 +72,18 @@ std::string find_folder(const std::string& name, const std::vector<std::string>&
   ModelPlaces places = find_places(environment);
   if (environment.data_dir.empty()) places.builtin = builtin;
   return find_model(name, places);
+}
+
+// The command `deberta`, from its words as bytes, the program's name first. Returns its exit code; its signal handlers
+// stay.
+int run_command(const std::vector<nb::bytes>& words) {
+  std::vector<std::string> kept;
+  for (const nb::bytes& word : words) kept.emplace_back(word.c_str(), word.size());
+  std::vector<char*> arguments;
+  for (std::string& word : kept) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const nb::gil_scoped_release release;
+  return program::run_program(static_cast<int>(kept.size()), arguments.data(), cli::run_verb);
 }
 
 nb::dict info(const Opened& opened) {
@@ -148,9 +162,9 @@ void bind_model(nb::module_& module) {
           nb::arg("texts").none(), nb::arg("parameters"), nb::arg("prompt").none())
       .def(
           "forward",
-          [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, std::vector<int32_t> layers,
-             bool logits, bool scores) {
-            return forward(self, ids, type_ids, mask, {std::move(layers), logits, scores});
+          [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, nb::handle layers, bool logits,
+             bool scores) {
+            return forward(self, ids, type_ids, mask, {to_int32s(layers, "layers"), logits, scores});
           },
           nb::arg("ids").none(), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers"),
           nb::arg("logits"), nb::arg("scores"))
@@ -171,13 +185,26 @@ void bind_tokenizer(nb::module_& module) {
             return self.encode(Inputs(texts, pairs, nb::none(), {"texts", "pairs"}), parameters_of(parameters));
           },
           nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("parameters"))
-      .def("decode", &OpenedTokenizer::decode, nb::arg("ids"), nb::arg("skip_special_tokens"))
       .def(
-          "piece", [](const OpenedTokenizer& self, int32_t id) { return std::string(self.tokenizer().piece(id)); },
+          "decode",
+          [](const OpenedTokenizer& self, nb::handle ids, bool skips) {
+            return self.tokenizer().decode(to_int32s(ids, "ids"), skips);
+          },
+          nb::arg("ids"), nb::arg("skip_special_tokens"))
+      .def(
+          "piece",
+          [](const OpenedTokenizer& self, nb::handle id) {
+            return std::string(self.tokenizer().piece(to_int32(id, "id")));
+          },
           nb::arg("id"))
       .def(
-          "id_of", [](const OpenedTokenizer& self, const std::string& piece) { return self.tokenizer().id_of(piece); },
-          nb::arg("piece"))
+          "id_of",
+          [](const OpenedTokenizer& self, nb::handle piece) {
+            const std::optional<std::string> text = text_or_none(piece, "piece");
+            if (!text) refuse_argument("piece", "expected a text, got None");
+            return self.tokenizer().id_of(*text);
+          },
+          nb::arg("piece").none())
       .def("special_ids", &special_ids)
       .def("__len__", [](const OpenedTokenizer& self) { return self.tokenizer().size(); });
 }
@@ -190,6 +217,7 @@ void bind(nb::module_& module) {
   keep_warnings();
   module.def("version", [] { return std::string(version()); });
   module.def("parameters", &parameter_rows);
+  module.def("run_command", &run_command, nb::arg("words"));
   module.def("find_model", &find_folder, nb::arg("name"), nb::arg("builtin"));
   module.def(
       "arrow_array", [](nb::handle rows) { return arrow_array(to_json_value(rows, "rows").as_array()); },

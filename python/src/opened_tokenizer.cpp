@@ -77,8 +77,4 @@ nb::list OpenedTokenizer::encode(const Inputs& inputs, JsonObject given) const {
   return encoded;
 }
 
-std::string OpenedTokenizer::decode(const std::vector<int32_t>& ids, bool skip_special_tokens) const {
-  return tokenizer_->decode(ids, skip_special_tokens);
-}
-
 }  // namespace deberta::python

@@ -24,7 +24,6 @@ class OpenedTokenizer {
   // For each row (what the verb `tokenize` prints, a dict of type_ids, words and special: 0 or 1).
   // Texts are cut only where max_tokens is given, or the folder states a length.
   nanobind::list encode(const Inputs& inputs, JsonObject parameters) const;
-  std::string decode(const std::vector<int32_t>& ids, bool skip_special_tokens) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
  private:

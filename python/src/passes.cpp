@@ -5,12 +5,12 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/refuse_argument.h"
 #include "deberta/analysis.h"
 #include "python/src/arrays.h"
+#include "python/src/values.h"
 
 namespace deberta::python {
 namespace nb = nanobind;
@@ -20,26 +20,15 @@ namespace {
   throw Error(ErrorCode::kInput, {{.message = message, .argument = argument}});
 }
 
-int32_t id_of(nb::handle item, const std::string& argument) {
-  int overflow = 0;
-  const long long value = PyLong_Check(item.ptr()) ? PyLong_AsLongLongAndOverflow(item.ptr(), &overflow) : -1;
-  using Limits = std::numeric_limits<int32_t>;
-  if (PyLong_Check(item.ptr()) && overflow == 0 && value >= Limits::min() && value <= Limits::max())
-    return static_cast<int32_t>(value);
-  refuse(argument, fmt::format("expected integers of 32 bits, got {}", nb::cast<std::string>(nb::repr(item))));
-}
-
 using Rows = std::vector<std::vector<int32_t>>;
 
 Rows rows_of(nb::handle lists, const std::string& argument) {
   Rows rows;
-  const auto is_list = [](nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); };
   if (!is_list(lists)) refuse(argument, "expected a list of lists of integers");
   if (nb::len(lists) == 0) refuse(argument, "expected at least one sequence, got none");
   for (const nb::handle list : lists) {
     if (!is_list(list)) refuse(argument, "expected a list of lists of integers");
-    std::vector<int32_t>& row = rows.emplace_back();
-    for (const nb::handle item : list) row.push_back(id_of(item, argument));
+    rows.push_back(to_int32s(list, argument));
   }
   return rows;
 }
@@ -155,7 +144,7 @@ nb::dict forward(const Opened& opened, nb::handle ids, nb::handle type_ids, nb::
   return dict;
 }
 
-nb::tuple attention_terms(const Opened& opened, nb::handle texts, nb::handle pairs, const std::vector<int32_t>& layers,
+nb::tuple attention_terms(const Opened& opened, nb::handle texts, nb::handle pairs, nb::handle layers,
                           bool of_decoder) {
   const Inputs inputs(texts, pairs, nb::none(), {"text", "pair"});
   if (inputs.size() != 1) refuse("text", fmt::format("expected one text, got {}", inputs.size()));
@@ -164,6 +153,7 @@ nb::tuple attention_terms(const Opened& opened, nb::handle texts, nb::handle pai
   const std::shared_ptr<const OpenedModel> held = opened.model();
   const Pipeline& pipeline = held->pipeline;
   const EncodeOptions encode{.parse_mask = true};
+  const std::vector<int32_t> wanted = to_int32s(layers, "layers");
   AttentionTerms terms;
   Encoding encoding;
   {
@@ -171,7 +161,7 @@ nb::tuple attention_terms(const Opened& opened, nb::handle texts, nb::handle pai
     encoding = input.pair ? pipeline.tokenizer.encode_pair(input.text, *input.pair, encode)
                           : pipeline.tokenizer.encode(input.text, encode);
     terms = of_decoder ? decoder_terms(pipeline.model, encoding)
-                       : deberta::attention_terms(pipeline.model, encoding, layers);
+                       : deberta::attention_terms(pipeline.model, encoding, wanted);
   }
   pass_warnings();
   nb::list pieces, shown;

@@ -26,6 +26,6 @@ nanobind::dict forward(const Opened& opened, nanobind::handle ids, nanobind::han
 // (pieces, layers) of a list of one text, and of one pair or None: for each layer a dict of c2c, c2p, p2c, sum and
 // softmax [H, L, L], or None where the model lacks the term. `of_decoder`: of the passes of the mask decoder.
 nanobind::tuple attention_terms(const Opened& opened, nanobind::handle texts, nanobind::handle pairs,
-                                const std::vector<int32_t>& layers, bool of_decoder);
+                                nanobind::handle layers, bool of_decoder);
 
 }  // namespace deberta::python

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/utf8.h"
 #include "deberta/error.h"
 
 namespace deberta::python {
@@ -22,6 +23,8 @@ namespace {
 std::string class_name(nb::handle object) {
   return object.is_none() ? "None" : nb::cast<std::string>(nb::str(object.type().attr("__name__")));
 }
+
+constexpr const char* kNull = "expected a text, got null";
 
 template <class Struct>
 Struct* capsule_of(nb::handle object, const char* name, const std::string& argument) {
@@ -163,16 +166,22 @@ void Texts::read_array(const ArrowSchema& schema, ArrowArray* moved) {
     refuse(argument_, fmt::format("expected a column of strings, got a table of {} columns", schema.n_children));
   const ArrowSchema& type = is_table ? *schema.children[0] : schema;
   const ArrowArray& column = is_table ? *array.children[0] : array;
+  if (std::string_view(type.format) == "n") {  // nothing but nulls, and no buffers
+    for (int64_t row = 0; row < array.length; ++row) add_fault(kNull);
+    return;
+  }
   const ReadText read = reader_of(type.format);
   if (read == nullptr || type.dictionary != nullptr)
     refuse(argument_, fmt::format("expected a column of strings, got Arrow's format {}{}", type.format,
                                   type.dictionary != nullptr ? " with a dictionary; cast it to strings" : ""));
   for (int64_t row = array.offset; row < array.offset + array.length; ++row) {
     const int64_t at = is_table ? column.offset + row : row;
-    if (is_valid(array, row) && is_valid(column, at))
-      add(read(column, at));
+    if (!is_valid(array, row) || !is_valid(column, at))
+      add_fault(kNull);
+    else if (const std::string_view text = read(column, at); is_valid_utf8(text))
+      add(text);
     else
-      add_fault("expected a text, got null");
+      add_fault("expected UTF-8, as Arrow's strings have it, got other bytes");
   }
 }
 

@@ -22,7 +22,8 @@ class Texts {
 
   size_t size() const { return views_.size(); }
   std::string_view operator[](size_t i) const { return views_[i]; }
-  // Why a text cannot be read: None, a number, a lone surrogate. Empty: it can. The view is then empty.
+  // Why a text cannot be read: None, a number, a lone surrogate, bytes that are no UTF-8. Empty: it can. The view is
+  // then empty.
   std::string_view fault(size_t i) const;
 
  private:

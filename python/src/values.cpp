@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <utility>
 
 #include "deberta/error.h"
@@ -59,7 +60,7 @@ Json to_json_value(nb::handle value, const std::string& argument, int levels) {
   if (PyLong_Check(value.ptr())) return integer_of(value, argument);
   if (PyFloat_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
   if (PyUnicode_Check(value.ptr())) return text_of(value, argument);
-  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+  if (is_list(value)) {
     JsonArray array;
     for (const nb::handle item : value) array.push_back(to_json_value(item, argument, levels - 1));
     return array;
@@ -78,6 +79,31 @@ Json to_json_value(nb::handle value, const std::string& argument, int levels) {
   }
   refuse(argument, fmt::format("expected None, a bool, a number, a text, a list or a dict, got {}",
                                nb::cast<std::string>(nb::str(value.type().attr("__name__")))));
+}
+
+bool is_list(nb::handle object) {
+  return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+}
+
+int32_t to_int32(nb::handle value, const std::string& argument) {
+  using Limits = std::numeric_limits<int32_t>;
+  const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+  if (!integer.is_valid()) PyErr_Clear();
+  int overflow = 0;
+  const long long wide = integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : 0;
+  if (!integer.is_valid() || overflow != 0 || wide < Limits::min() || wide > Limits::max())
+    refuse(argument, fmt::format("expected integers of 32 bits, got {}", nb::cast<std::string>(nb::repr(value))));
+  return static_cast<int32_t>(wide);
+}
+
+std::vector<int32_t> to_int32s(nb::handle values, const std::string& argument) {
+  if (!PySequence_Check(values.ptr()) || PyUnicode_Check(values.ptr()) || PyBytes_Check(values.ptr())) {
+    refuse(argument, fmt::format("expected a list of integers, got {}",
+                                 nb::cast<std::string>(nb::str(values.type().attr("__name__")))));
+  }
+  std::vector<int32_t> integers;
+  for (const nb::handle value : values) integers.push_back(to_int32(value, argument));
+  return integers;
 }
 
 }  // namespace deberta::python

@@ -3,7 +3,9 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -15,5 +17,11 @@ nanobind::dict to_python(const JsonObject& object);
 // None, bool, int, float, str, lists, tuples and dicts of these; what has tolist() (arrays and their scalars) becomes
 // that. Throws kInput, naming `argument`, for anything else, and for what is deeper than 64 levels or has no end.
 Json to_json_value(nanobind::handle value, const std::string& argument, int levels = 64);
+
+bool is_list(nanobind::handle object);  // or a tuple
+// What has __index__(), as integers do, or a list, range or array of such. Throw kInput, naming `argument`, for anything
+// else and for what 32 bits do not hold.
+int32_t to_int32(nanobind::handle value, const std::string& argument);
+std::vector<int32_t> to_int32s(nanobind::handle values, const std::string& argument);
 
 }  // namespace deberta::python

@@ -42,6 +42,20 @@ def test_a_null_is_a_bad_row(pipelines):
             pipelines["sequence"].classify(column)
 
 
+def test_a_column_of_nulls_has_only_bad_rows(pipelines):
+    with pytest.raises(deberta.InputError, match=r"texts\[0\]: expected a text, got null"):
+        pipelines["sequence"].classify(pyarrow.nulls(3))
+    assert pipelines["sequence"].classify(pyarrow.nulls(0)) == []
+
+
+def test_bytes_that_are_no_utf8_are_a_bad_row(pipelines):
+    column = pyarrow.array([b"a", b"na\xefve"], pyarrow.binary()).view(pyarrow.string())
+    expected = r"texts\[1\]: expected UTF-8, as Arrow's strings have it, got other bytes"
+    for call in (pipelines["sequence"].classify, pipelines["lm"].tokenizer.encode):
+        with pytest.raises(deberta.InputError, match=expected):
+            call(column)
+
+
 @pytest.mark.parametrize("protocol", ["__arrow_c_array__", "__arrow_c_stream__"])
 def test_a_capsule_is_read_once(pipelines, protocol):
     column = pyarrow.array(TEXTS) if protocol == "__arrow_c_array__" else pyarrow.chunked_array([TEXTS])

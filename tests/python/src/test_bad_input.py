@@ -361,6 +361,52 @@ TABLE = {
         "texts[1]: expected a text, got None",
     ),
     "a piece that is none": ("lm", lambda p: p.tokenizer.piece(99999), "token-id", None, None),
+    "an id of 41 bits": (
+        "lm",
+        lambda p: p.tokenizer.piece(1 << 40),
+        "input",
+        "id",
+        "id: expected integers of 32 bits, got 1099511627776",
+    ),
+    "an id of 200 bits": ("lm", lambda p: p.tokenizer.decode([1, 1 << 200]), "input", "ids", None),
+    "ids that are text": (
+        "lm",
+        lambda p: p.tokenizer.decode("12"),
+        "input",
+        "ids",
+        "ids: expected a list of integers, got str",
+    ),
+    "an id that is text": (
+        "lm",
+        lambda p: p.tokenizer.decode(["1"]),
+        "input",
+        "ids",
+        "ids: expected integers of 32 bits, got '1'",
+    ),
+    "an id that is a fraction": ("lm", lambda p: p.tokenizer.decode(numpy.array([1.5])), "input", "ids", None),
+    "a piece that is a number": (
+        "lm",
+        lambda p: p.tokenizer.id_of(5),
+        "usage",
+        "piece",
+        "piece: expected a text, got 5 (integer)",
+    ),
+    "a piece that is None": ("lm", lambda p: p.tokenizer.id_of(None), "usage", "piece", None),
+    "a layer of 41 bits": ("lm", lambda p: p.model.forward([[1, 2]], layers=[1 << 40]), "input", "layers", None),
+    "layers that are a number": (
+        "lm",
+        lambda p: p.model.forward([[1, 2]], layers=1),
+        "input",
+        "layers",
+        "layers: expected a list of integers, got int",
+    ),
+    "a layer of text": (
+        "sequence",
+        lambda p: deberta.analysis.attention_terms(p, "a", layers=["1"]),
+        "input",
+        "layers",
+        "layers: expected integers of 32 bits, got '1'",
+    ),
 }
 
 

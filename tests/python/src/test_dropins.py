@@ -307,7 +307,7 @@ def trainer(tmp_path, monkeypatch):
     program.parent.mkdir()
     program.write_text(FAKE.format(python=sys.executable))
     program.chmod(0o755)
-    monkeypatch.setattr(deberta.train, "find_program", lambda name: str(program))
+    monkeypatch.setattr(deberta.train, "find_trainer", lambda: str(program))
     return tmp_path / "run"
 
 
@@ -333,6 +333,21 @@ def test_training_is_a_process_with_a_callback(trainer):
         deberta.train.pretrain(output_dir=trainer, fail=True)
 
 
+def test_lines_of_a_log_that_is_cut_back_come_once(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    lines = [json.dumps({"step": step}) + "\n" for step in range(6)]
+    path.write_text("".join(lines[:4]))
+    log = deberta.train._Log(str(path))
+    assert log.lines() == []
+    path.write_text("".join(lines[:2]))  # back to a checkpoint
+    assert log.lines() == []
+    path.write_text("".join([*lines[:2], '{"step": 2.5}\n', lines[3], lines[4]]) + '{"step"')
+    assert [line["step"] for line in log.lines()] == [2.5, 3, 4]
+    with path.open("a") as file:
+        file.write(": 5}\n")
+    assert [line["step"] for line in log.lines()] == [5]
+
+
 def test_a_callback_that_raises_stops_the_training(trainer):
     def stop(line):
         raise StopIteration
@@ -342,10 +357,11 @@ def test_a_callback_that_raises_stops_the_training(trainer):
     assert (trainer / "stopped").exists()
 
 
-def test_a_program_that_is_not_there_is_said(monkeypatch):
+def test_a_training_program_that_is_not_there_is_reported(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(deberta.FileError, match="deberta-nothing: no such program; looked in"):
-        deberta._program.find_program("deberta-nothing")
+    monkeypatch.setattr(deberta._program.os.path, "isfile", lambda path: False)
+    with pytest.raises(deberta.FileError, match="deberta-train: no such program; looked in"):
+        deberta._program.find_trainer()
 
 
 def test_types_are_whole(tmp_path):

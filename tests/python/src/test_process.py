@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ import deberta
 import numpy
 import pytest
 
-from conftest import PACKAGE, ROOT, run_python, texts
+from conftest import BINARY, HANG_SECONDS, PACKAGE, ROOT, run_python, texts
 
 A = texts(30, 5)
 
@@ -204,10 +205,39 @@ def test_no_references_leak(pipelines):
     assert sys.getrefcount(text) == before
 
 
-def test_the_command_is_the_program(models):
-    words = [sys.executable, "-m", "deberta", "classify", "-m", models["sequence"], "-f", "jsonl", "a fine film"]
-    done = subprocess.run(words, env=dict(os.environ, PYTHONPATH=str(PACKAGE)), capture_output=True, text=True)
-    assert done.returncode == 0 and json.loads(done.stdout)["label"]
+COMMANDS = {
+    "answers": (["classify", "-m", "MODEL", "-f", "jsonl", "a fine film"], b""),
+    "rows": (["tokenize", "-m", "MODEL", "-f", "jsonl"], b"a fine film\nnaive \xff\n"),
+    "words that are no UTF-8": (["classify", "-m", "MODEL", b"na\xefve"], b""),
+    "wrong usage": (["classify", "-m", "MODEL", "--max-tokens", "0", "a"], b""),
+    "no such model": (["nli", "-m", "no-such-folder", "a", "b"], b""),
+    "help": (["help", "classify"], b""),
+    "nothing": ([], b""),
+}
+
+
+@pytest.mark.parametrize("words, stdin", COMMANDS.values(), ids=COMMANDS)
+def test_the_command_is_the_program(models, words, stdin):
+    words = [models["sequence"] if word == "MODEL" else word for word in words]
+    environment = dict(os.environ, PYTHONPATH=str(PACKAGE))
+    made, expected = (
+        subprocess.run([*command, *words], env=environment, input=stdin, capture_output=True, timeout=HANG_SECONDS)
+        for command in ([sys.executable, "-m", "deberta"], [BINARY])
+    )
+    assert (made.returncode, made.stdout, made.stderr) == (expected.returncode, expected.stdout, expected.stderr)
+
+
+def test_the_command_ends_as_the_program_does_when_it_is_interrupted(models):
+    words = [sys.executable, "-m", "deberta", "classify", "-m", models["sequence"], "-f", "jsonl"]
+    environment = dict(os.environ, PYTHONPATH=str(PACKAGE), PYTHONUNBUFFERED="1")
+    process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdin.write(b"a fine film\n" * 200)
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["label"]  # it runs, and waits for more
+    process.send_signal(signal.SIGINT)
+    assert process.wait(HANG_SECONDS) in (-signal.SIGINT, 128 + signal.SIGINT)
+    process.stdout.close()
+    process.stdin.close()
 
 
 def test_built_in_models_are_found_in_a_clone():
