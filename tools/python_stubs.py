@@ -90,6 +90,7 @@ def open(
     allow_uncalibrated: bool = False,
     batch_tokens: int = 16000,
 ) -> Pipeline: ...
+def pipeline_of(model: Any, options: dict[str, Any]) -> Pipeline: ...
 """
 # method: (its task in the table, the answer, {column: (type of one, type of many)}); a column of None is optional
 METHODS = {

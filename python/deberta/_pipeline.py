@@ -239,6 +239,17 @@ def open(model: str | os.PathLike[str], **options: Any) -> Pipeline:
     return Pipeline(model, **options)
 
 
+def pipeline_of(model: Any, options: dict[str, Any]) -> Pipeline:
+    """A pipeline as it is, else that of a model. Raises InputError for options of one that is open already."""
+    if not isinstance(model, Pipeline):
+        return Pipeline(model, **options)
+    if options:
+        raise make_error(
+            "usage", f"{', '.join(options)}: expected no option of a model that is open", next(iter(options))
+        )
+    return model
+
+
 def _reopen(path: str, expected: str, options: dict[str, Any]) -> Pipeline:
     found = hash_of(path) if os.path.isdir(path) else "no such folder"
     if found != expected:

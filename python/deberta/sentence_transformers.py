@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from deberta._errors import make_error
-from deberta._pipeline import Pipeline
+from deberta._pipeline import Pipeline, pipeline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class _Model:
         options: dict[str, Any],
     ) -> None:
         _check_device(device)
-        name = model_name_or_path
-        self.pipeline = name if isinstance(name, Pipeline) else Pipeline(name, **options)
+        self.pipeline = pipeline_of(model_name_or_path, options)
         stated = _stated(self.pipeline.path)
         self.prompts = dict(prompts) if prompts is not None else dict(stated.get("prompts") or {})
         self.default_prompt_name = default_prompt_name or stated.get("default_prompt_name")

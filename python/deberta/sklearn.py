@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
 from deberta._errors import make_error
-from deberta._pipeline import Pipeline
+from deberta._pipeline import pipeline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ class _OfTexts(BaseEstimator):
     options: dict[str, Any] | None
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        self.pipeline_ = (
-            self.model if isinstance(self.model, Pipeline) else Pipeline(self.model, **(self.options or {}))
-        )
+        self.pipeline_ = pipeline_of(self.model, self.options or {})
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

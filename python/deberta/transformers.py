@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 
 from deberta._errors import make_error
-from deberta._pipeline import Pipeline
+from deberta._pipeline import Pipeline, pipeline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,9 +189,5 @@ def pipeline(task: str, model: str | os.PathLike[str] | Pipeline, **options: Any
         raise make_error("usage", f"task: expected one of {', '.join(_TASKS)}, got {task!r}", "task")
     options = _without_idle(options)
     opening = {name: options.pop(name) for name in _OPENING if name in options}
-    if not isinstance(model, Pipeline):
-        model = Pipeline(model, **{"compat": "hf", "tokenizer": "fast", **opening})
-    elif opening:
-        named = ", ".join(opening)
-        raise make_error("usage", f"{named}: expected no option of a model that is open", next(iter(opening)))
-    return kind(model, task, options)
+    defaults = {} if isinstance(model, Pipeline) else {"compat": "hf", "tokenizer": "fast"}
+    return kind(pipeline_of(model, {**defaults, **opening}), task, options)

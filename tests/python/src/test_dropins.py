@@ -148,6 +148,10 @@ def test_pipelines_of_transformers(models):
         deberta.pipeline("fill-mask", models["lm"], dtype="fp16")
     with pytest.raises(deberta.InputError, match="threads: expected no option of a model that is open"):
         deberta.pipeline("fill-mask", qa.pipeline, threads=2)
+    for framework in (deberta.CrossEncoder, deberta.SentenceTransformer):
+        assert framework(qa.pipeline).pipeline is qa.pipeline
+        with pytest.raises(deberta.InputError, match="dtype, threads: expected no option of a model that is open"):
+            framework(qa.pipeline, dtype="bf16", threads=2)
     with pytest.raises(deberta.InputError, match="task: expected one of"):
         deberta.pipeline("summarization", models["lm"])
     with pytest.raises(deberta.InputError, match="device: expected None, -1 or cpu"):
