@@ -241,7 +241,9 @@ void check_labels(Comparison& comparison, int64_t labels) {
                                 named > 0 ? "one for each label of id2label" : "as num_labels says", labels));
 }
 
+// A GLiNER model's configuration has those of the model that its encoder was.
 void check_architectures(Comparison& comparison) {
+  if (comparison.config.extraction) return;
   for (const std::string& name : comparison.config.architectures) {
     const auto is_named = [&](const HeadUse& use) { return name.ends_with(use.ending); };
     if (find_head(name) == nullptr || std::ranges::any_of(comparison.head.uses, is_named)) continue;

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_entities_are_words_in_every_unit(extract):
         for entity, same in zip(other, entities, strict=True):
             part = TEXT.encode(encoding)[entity["start"] * width : entity["end"] * width]
             assert part.decode(encoding) == entity["word"] == same["word"] and entity["score"] == same["score"]
+
+
+def test_the_class_of_the_encoder_that_it_was_is_no_mistake(deberta, model, tmp_path):
+    folder = shutil.copytree(model, tmp_path / "model")
+    config = json.loads((folder / "gliner_config.json").read_text())
+    config["encoder_config"]["architectures"] = ["DebertaV2ForMaskedLM"]
+    (folder / "gliner_config.json").write_text(json.dumps(config))
+    words = ("--labels", "person", "--threshold", "0", TEXT)
+    done, plain = (deberta("extract", "-m", m, *words) for m in (folder, model))
+    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
 def test_lines_have_the_columns_of_ner(deberta, model):
