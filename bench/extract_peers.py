@@ -6,20 +6,20 @@ and the shares of entities that others find too.
 usage: extract_peers.py --python OURS --peers PEERS --tokenizer SPM --texts FILE [--rounds 5] [--count 200]
 OURS is an interpreter that imports deberta (with PYTHONPATH=build/dev/python, or with the wheel), PEERS one with gliner
 0.2.29, onnx and fast_gliner 0.3.2; SPM the spm.model of a tokenizer, FILE a text a line (xz too), of which lines spread
-evenly are taken. The model has the shape of v3-base and random weights; WORK (in the user's cache folder)
-keeps it. Each contestant is a process of its own with two threads.
+evenly are taken. The model has the shape of v3-base and random weights, and is kept in the user's cache
+folder. Each contestant is a process of its own with two threads.
 """
 
 import argparse
 import json
 import lzma
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 
-WORK = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "deberta/extract-peers"
+from contestants import found_by, work_folder
+
 LABELS = ["person", "city", "country", "company", "date", "book", "river", "currency"]
 THRESHOLD = 0.5
 MAKE = """
@@ -99,10 +99,7 @@ def take_texts(path, count):
 def measure(name, arguments, asked):
     place, code = CONTESTANTS[name]
     python = arguments.python if place == "ours" else arguments.peers
-    done = subprocess.run([python, "-c", RUN % code, asked], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{name}: failed")
-    return json.loads(done.stdout.splitlines()[-1])
+    return found_by(name, python, RUN % code, asked)
 
 
 def agreement(ours, theirs):
@@ -128,12 +125,13 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", nargs="*", default=list(CONTESTANTS))
     arguments = parser.parse_args()
-    model = WORK / "model"
+    work = work_folder("extract-peers")
+    model = work / "model"
     if not (model / "model.onnx").exists():
         model.mkdir(parents=True, exist_ok=True)
         subprocess.run([arguments.peers, "-c", MAKE, arguments.tokenizer, model], check=True)
     texts = take_texts(arguments.texts, arguments.count)
-    asked = WORK / "asked.json"
+    asked = work / "asked.json"
     asked.write_text(json.dumps({"model": str(model), "labels": LABELS, "threshold": THRESHOLD, "texts": texts}))
     words = [len(text.split()) for text in texts]
     print(f"{len(texts)} texts, {min(words)} to {max(words)} words, median {statistics.median(words):.0f}; 8 labels")

@@ -15,13 +15,13 @@ import csv
 import itertools
 import json
 import lzma
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 
-WORK = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "deberta/python-peers"
+from contestants import found_by, work_folder
+
 # Each defines answer(rows) -> the scores of the first class of each row, a list of one text or two, after its imports.
 CONTESTANTS = {
     "deberta": """
@@ -118,10 +118,7 @@ def long_texts(path, count):
 
 def measure(name, arguments, asked):
     python = arguments.python if name.startswith("deberta") else arguments.peers
-    done = subprocess.run([python, "-c", WORK_CODE % CONTESTANTS[name], asked], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{name}: failed")
-    return json.loads(done.stdout.splitlines()[-1])
+    return found_by(name, python, WORK_CODE % CONTESTANTS[name], asked)
 
 
 def main():
@@ -134,13 +131,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=10000)
     arguments = parser.parse_args()
-    WORK.mkdir(parents=True, exist_ok=True)
+    work = work_folder("python-peers")
     model = pathlib.Path(arguments.model).resolve()
-    onnx = WORK / f"{model.name}.onnx"
+    onnx = work / f"{model.name}.onnx"
     if not onnx.exists():
         subprocess.run([arguments.peers, "-c", EXPORT, model, onnx], check=True)
     each = arguments.rows // len(arguments.pairs)
-    asked = WORK / "asked.json"
+    asked = work / "asked.json"
     rows = {
         "pairs": [row for path in arguments.pairs for row in pairs_of(path, each)],
         "long": long_texts(arguments.long, max(1, arguments.rows // 100)),
