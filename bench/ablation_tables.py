@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tables of plans/ in docs/learning.md and their chart, docs/ablations.svg, from the results and logs that are
-committed in plans/results.
+"""The tables of plans/ in docs/records/ablations.md and their chart, docs/records/ablations.svg, from the results and
+logs that are committed in plans/results.
 
 usage: ablation_tables.py [PROGRAM] [--check]
 PROGRAM: build/release/deberta; --check only compares, and fails when the page or the chart is stale."""
@@ -16,7 +16,8 @@ import tempfile
 import charts
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE, CHART, RESULTS = ROOT / "docs/learning.md", ROOT / "docs/ablations.svg", ROOT / "plans/results"
+PAGE, CHART = ROOT / "docs/records/ablations.md", ROOT / "docs/records/ablations.svg"
+RESULTS = ROOT / "plans/results"
 PLANS = ("objectives", "attention", "decoder", "predecessors", "diagnosis", "finetuning")
 MEAN = "mean of tasks"
 LAST_LINES = 5  # of a log with a line every 100 steps

@@ -6,6 +6,6 @@ import subprocess
 
 
 def svg(program, document):
-    """The picture of a chart, or of several, as docs/formats.md#charts describes them."""
+    """The picture of a chart, or of several, as docs/reference/charts.md describes them."""
     command = [program, "chart", "-"]
     return subprocess.run(command, input=json.dumps(document), stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -3,16 +3,19 @@
 fast_gliner on the ONNX file that gliner exports of the same weights. Texts a second, the largest difference of a score,
 and the shares of entities that others find too.
 
-usage: extract_peers.py --python OURS --peers PEERS --tokenizer SPM --texts FILE [--rounds 5] [--count 200]
+usage: extract_peers.py --python OURS --peers PEERS --tokenizer SPM --texts FILE [--rounds 5] [--count 200] [--chunks]
 OURS is an interpreter that imports deberta (with PYTHONPATH=build/dev/python, or with the wheel), PEERS one with gliner
 0.2.29, onnx and fast_gliner 0.3.2; SPM the spm.model of a tokenizer, FILE a text a line (xz too), of which lines spread
 evenly are taken. The model has the shape of v3-base and random weights, and is kept in the user's cache
-folder. Each contestant is a process of its own with two threads.
+folder. Each contestant is a process of its own with two threads. With --chunks the texts are cut as presidio cuts them
+(2.2.366, in PEERS too: 250 characters, 50 of them twice), and each chunk is a call: of gliner, and of a server of ours
+(DEBERTA_BINARY, or build/release/deberta).
 """
 
 import argparse
 import json
 import lzma
+import os
 import pathlib
 import statistics
 import subprocess
@@ -76,6 +79,40 @@ CONTESTANTS = {
     "deberta, bf16": ("ours", OURS.format(dtype="bf16")),
     "deberta, int8": ("ours", OURS.format(dtype="int8")),
 }
+SERVER = """
+import http.client, subprocess
+words = [{program!r}, "serve", "--port", "0", "-q", "--threads", "2", "-m", model]
+server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+port = int(server.stdout.readline().split()[0].rsplit(":", 1)[1])
+connection = http.client.HTTPConnection("127.0.0.1", port)
+def answer(texts):
+    rows = []
+    for text in texts:
+        body = json.dumps(dict(text=text, labels=labels, threshold=threshold))
+        connection.request("POST", "/gliner", body, {{"content-type": "application/json"}})
+        rows.append(json.loads(connection.getresponse().read())["entities"])
+    return [[(e["start"], e["end"], e["label"], e["score"]) for e in row] for row in rows]
+"""
+ONE_BY_ONE = """
+import torch
+torch.set_num_threads(2)
+from gliner import GLiNER
+opened = GLiNER.from_pretrained(model, local_files_only=True)
+def answer(texts):
+    rows = [opened.predict_entities(text, labels, threshold=threshold) for text in texts]
+    return [[(e["start"], e["end"], e["label"], e["score"]) for e in row] for row in rows]
+"""
+PROGRAM = os.environ.get(
+    "DEBERTA_BINARY", str(pathlib.Path(__file__).resolve().parent.parent / "build/release/deberta")
+)
+OF_CHUNKS = {"deberta serve": ("ours", SERVER.format(program=PROGRAM)), "gliner, a call each": ("peers", ONE_BY_ONE)}
+CUT = """
+import json, sys
+from presidio_analyzer.chunkers import CharacterBasedTextChunker
+chunker = CharacterBasedTextChunker(chunk_size=250, chunk_overlap=50)
+asked = json.load(open(sys.argv[1]))
+print(json.dumps([chunk.text for text in asked["texts"] for chunk in chunker.chunk(text)]))
+"""
 RUN = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
@@ -86,6 +123,8 @@ answer(texts[:4])
 begin = time.perf_counter()
 found = answer(texts)
 print(json.dumps({"texts_s": len(texts) / (time.perf_counter() - begin), "found": found}))
+if "server" in globals():
+    server.terminate()
 """
 
 
@@ -97,7 +136,7 @@ def take_texts(path, count):
 
 
 def measure(name, arguments, asked):
-    place, code = CONTESTANTS[name]
+    place, code = (CONTESTANTS | OF_CHUNKS)[name]
     python = arguments.python if place == "ours" else arguments.peers
     return found_by(name, python, RUN % code, asked)
 
@@ -123,8 +162,10 @@ def main():
     parser.add_argument("--texts", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--only", nargs="*", default=list(CONTESTANTS))
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--chunks", action="store_true")
     arguments = parser.parse_args()
+    only = arguments.only or list(OF_CHUNKS if arguments.chunks else CONTESTANTS)
     work = work_folder("extract-peers")
     model = work / "model"
     if not (model / "model.onnx").exists():
@@ -132,15 +173,19 @@ def main():
         subprocess.run([arguments.peers, "-c", MAKE, arguments.tokenizer, model], check=True)
     texts = take_texts(arguments.texts, arguments.count)
     asked = work / "asked.json"
-    asked.write_text(json.dumps({"model": str(model), "labels": LABELS, "threshold": THRESHOLD, "texts": texts}))
+    task = {"model": str(model), "labels": LABELS, "threshold": THRESHOLD, "texts": texts}
+    asked.write_text(json.dumps(task))
+    if arguments.chunks:
+        texts = found_by("presidio", arguments.peers, CUT, str(asked))
+        asked.write_text(json.dumps(task | {"texts": texts}))
     words = [len(text.split()) for text in texts]
     print(f"{len(texts)} texts, {min(words)} to {max(words)} words, median {statistics.median(words):.0f}; 8 labels")
-    rounds = {name: [] for name in arguments.only}
+    rounds = {name: [] for name in only}
     for number in range(arguments.rounds):
-        for name in arguments.only:
+        for name in only:
             rounds[name].append(measure(name, arguments, str(asked)))
             print(f"round {number + 1}: {name}: {rounds[name][-1]['texts_s']:.2f} texts/s", flush=True)
-    first = arguments.only[0]
+    first = only[0]
     print(f"| | texts/s | times {first} (median of rounds) | entities of both | largest difference |")
     print("|---|---|---|---|---|")
     for name, made in rounds.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/learning.svg from the logs of the models that ship (models/stage*.jsonl): losses of both models, what the
-generator finds, what the discriminator finds, and how alike their tables of words are.
+"""docs/records/learning.svg from the logs of the models that ship (models/stage*.jsonl): losses of both models, what
+the generator finds, what the discriminator finds, and how alike their tables of words are.
 
 usage: learning_curves.py [PROGRAM [LOG...]]
 (default: build/release/deberta, and models/stage1.jsonl and those after it)"""
@@ -51,7 +51,7 @@ def main():
     paths = [pathlib.Path(name) for name in sys.argv[2:]] or sorted((ROOT / "models").glob("stage?.jsonl"))
     lines = load(paths)
     panels = [panel(title, names, lines) for title, names in PANELS]
-    (ROOT / "docs/learning.svg").write_text(charts.svg(program, {"columns": COLUMNS, "charts": panels}))
+    (ROOT / "docs/records/learning.svg").write_text(charts.svg(program, {"columns": COLUMNS, "charts": panels}))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Pre-trains the small model of plans/ with transformers' DebertaV2ForMaskedLM in a plain loop, with relative positions
 and with absolute ones, to see whether a form without relative positions learns as slowly there as it does here
-(docs/learning.md). Prints a JSON line every 100 steps. Rows and masks are drawn more simply than the trainer draws
-them, so that losses are near and not equal. Needs torch, transformers 4.57 and sentencepiece.
+(docs/records/ablations.md). Prints a JSON line every 100 steps. Rows and masks are drawn more simply than the trainer
+draws them, so that losses are near and not equal. Needs torch, transformers 4.57 and sentencepiece.
 
 usage: position_peers.py CORPUS.txt.xz --positions relative|absolute [--steps N] [--threads N] [--seed N]"""
 

@@ -36,7 +36,7 @@ install(DIRECTORY include/deberta TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATT
 install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
 install(FILES docs/deberta.1 TYPE MAN RENAME man1/deberta.1)
 install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES deploy/nginx.conf deploy/Caddyfile deploy/Containerfile DESTINATION ${CMAKE_INSTALL_DOCDIR}/deploy)
+install(FILES deploy/nginx.conf deploy/Caddyfile deploy/Containerfile deploy/alerts.yml DESTINATION ${CMAKE_INSTALL_DOCDIR}/deploy)
 install(FILES deploy/deberta.service DESTINATION lib/systemd/system)  # not started: it wants a model and keys first
 if(NOT CMAKE_CROSSCOMPILING)  # the program writes them itself
   set(completions ${PROJECT_BINARY_DIR}/completions)
@@ -59,6 +59,8 @@ file(READ models/LICENSE model_terms)
 file(WRITE ${PROJECT_BINARY_DIR}/copyright "${program_terms}\n\n${model_terms}")
 install(FILES ${PROJECT_BINARY_DIR}/copyright TYPE DOC)
 file(GLOB licences LICENSE* LICENCE* COPYING*)
+deberta_sbom(${PROJECT_BINARY_DIR}/deberta.cdx.json application deberta pkg:generic/deberta)
+install(FILES ${PROJECT_BINARY_DIR}/deberta.cdx.json TYPE DOC)
 install(FILES README.md CHANGELOG.md SECURITY.md ${licences} TYPE DOC)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/deberta)
 install(EXPORT deberta-config NAMESPACE deberta:: DESTINATION ${package})

@@ -1,5 +1,5 @@
 # One object library per instruction set: src/kernels/x86/OPERATION[_FORMAT]_ISA.cpp, compiled with that set's flags and
-# nothing else of the project (no inline function of another header may be compiled with them: docs/kernels.md#adding-an-implementation).
+# nothing else of the project (no inline function of another header may be compiled with them: docs/concepts/kernels.md#adding-an-implementation).
 function(deberta_isa isa)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/x86/*_${isa}.cpp)
   if(NOT sources)

@@ -1,7 +1,7 @@
 set(DEBERTA_PRECOMPILED <algorithm> <filesystem> <fmt/format.h> <functional> <map> <memory> <string> <vector>)
 # Rooms without loops that take time: with DEBERTA_UNITY several of their sources are compiled as one, in less than half the time. For users and the
 # gate; developers compile each by itself, so that a change costs little. That every source includes what it needs is for tools/check_clang.py to say.
-set(DEBERTA_TOGETHER base chart web text config heads cost checkpoint data hub decode metrics pipeline analysis rows eval serve options program measure cli
+set(DEBERTA_TOGETHER base chart web text config heads cost checkpoint data hub decode metrics pipeline analysis jobs rows eval serve options program measure cli
   train/ops train/model train/objectives train/optim train/data train/state train/report train/run train/ablation train/step
   train/pretrain train/finetune train/replay train/cli)
 

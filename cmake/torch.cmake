@@ -23,6 +23,7 @@ add_library(deberta_torch INTERFACE)
 target_include_directories(deberta_torch SYSTEM INTERFACE ${DEBERTA_TORCH}/include ${DEBERTA_TORCH}/include/torch/csrc/api/include)
 # One header per operator. TORCH_ASSERT_ONLY_METHOD_OPERATORS, which forbids the rest, does not compile with custom_function.h.
 target_compile_definitions(deberta_torch INTERFACE AT_PER_OPERATOR_HEADERS)
+target_compile_options(deberta_torch INTERFACE -ffile-prefix-map=${DEBERTA_TORCH}=torch)  # their checks name their files
 target_link_libraries(deberta_torch INTERFACE torch::torch_cpu torch::c10 torch::gomp)
 set(DEBERTA_CUDA_LIBRARIES ${DEBERTA_TORCH}/../nvidia/cu13/lib)  # torch_cpu asks for two of them
 target_link_options(deberta_torch INTERFACE -Wl,--disable-new-dtags)
@@ -56,6 +57,11 @@ function(deberta_install_trainer)
   file(WRITE ${PROJECT_BINARY_DIR}/copyright-train "The program has the terms of ${CMAKE_INSTALL_DATAROOTDIR}/doc/deberta/copyright. The libraries in "
     "lib/deberta are those of the wheels torch, nvidia-cuda-cupti and nvidia-cuda-runtime of PyPI; their terms are beside this file.\n")
   install(FILES ${PROJECT_BINARY_DIR}/copyright-train DESTINATION ${documents} COMPONENT trainer RENAME copyright)
+  deberta_wheel_component(torch torch BSD-3-Clause)
+  deberta_wheel_component(cupti nvidia-cuda-cupti "NVIDIA Proprietary Software")
+  deberta_wheel_component(runtime nvidia-cuda-runtime "NVIDIA Proprietary Software")
+  deberta_sbom(${PROJECT_BINARY_DIR}/deberta-train.cdx.json application deberta-train pkg:generic/deberta-train "${torch}" "${cupti}" "${runtime}")
+  install(FILES ${PROJECT_BINARY_DIR}/deberta-train.cdx.json DESTINATION ${documents} COMPONENT trainer)
   foreach(wheel torch nvidia_cuda_cupti nvidia_cuda_runtime)
     file(GLOB terms ${DEBERTA_TORCH}/../${wheel}-*.dist-info/licenses)
     install(DIRECTORY ${terms}/ DESTINATION ${documents}/${wheel} COMPONENT trainer)

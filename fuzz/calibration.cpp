@@ -1,5 +1,5 @@
-// calibration.safetensors beside a tiny model: what is accepted follows the rules of docs/formats.md, is written and
-// read back the same, quantises to the same bits on every instruction set, and the model answers with it.
+// calibration.safetensors beside a tiny model: what is accepted follows the rules of docs/reference/weights.md, is
+// written and read back the same, quantises to the same bits on every instruction set, and the model answers with it.
 #include "checkpoint/calibration.h"
 
 #include <algorithm>

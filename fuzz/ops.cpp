@@ -1,6 +1,6 @@
 // Random shapes and lengths: the fastest path of each operation against sums in double, with the bound of
-// docs/kernels.md: at most twice the error of a plain fp32 sum, plus 1e-5. The bytes choose sizes, switches and the
-// seed of the numbers.
+// docs/concepts/kernels.md: at most twice the error of a plain fp32 sum, plus 1e-5. The bytes choose sizes, switches
+// and the seed of the numbers.
 #include <algorithm>
 #include <cmath>
 

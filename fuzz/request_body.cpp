@@ -67,16 +67,20 @@ struct AskedRoute {
 };
 // Routes that are newer than others behind them in all_asked().
 constexpr std::array<std::string_view, 3> kNewer = {"/gliner", "/gliner/restore", "/v1/extract"};
+constexpr std::array<std::string_view, 3> kNewest = {"/score", "/v1/score", "/classify"};
 
 // Routes with a task of their own, each task of the hub, those that choose by the model, and what is newer: in this
 // order, so that a seed of the corpus goes on asking for the same.
 std::vector<AskedRoute> all_asked() {
   using serve::answers::hub_own_task, serve::answers::hub_task, serve::answers::own_task;
-  std::vector<AskedRoute> asked, newer;
+  const auto is_in = [](const auto& paths, std::string_view path) {
+    return std::ranges::find(paths, path) != paths.end();
+  };
+  std::vector<AskedRoute> asked, newer, newest;
   for (const serve::Route& route : serve::all_routes()) {
     const auto* answer = std::get_if<serve::Answer>(&route.handler);
     if (answer == nullptr || *answer == own_task || *answer == hub_own_task || *answer == hub_task) continue;
-    std::vector<AskedRoute>& all = std::ranges::find(kNewer, route.path) == kNewer.end() ? asked : newer;
+    std::vector<AskedRoute>& all = is_in(kNewest, route.path) ? newest : is_in(kNewer, route.path) ? newer : asked;
     all.push_back({*answer, route.dialect, route.has_tail});
   }
   for (const char* task : {"text-classification", "token-classification", "question-answering", "fill-mask",
@@ -87,6 +91,7 @@ std::vector<AskedRoute> all_asked() {
   for (const serve::Answer answer : {own_task, hub_own_task}) asked.push_back({answer, serve::Dialect::kTei});
   asked.insert(asked.end(), newer.begin(), newer.end());
   asked.push_back({hub_task, serve::Dialect::kTei, false, {"entity-extraction", ""}});
+  asked.insert(asked.end(), newest.begin(), newest.end());
   return asked;
 }
 

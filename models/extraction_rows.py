@@ -1,7 +1,8 @@
 """Texts with entities for models/extract, from the data there is: CoNLL-2003, whose four kinds of names are marked in
 every sentence, and the answers of SQuAD, each of which is an entity of the kind that its question asks for ("What year
 did ...": year). A sentence of SQuAD has not been searched for other kinds, so its row says for which labels it was:
-those of its answers, and some that are rare."""
+those of its answers, some that are rare, and years and dates, which are known by their form. Places of CoNLL-2003 are
+cities, countries and states where the answers of SQuAD agree on it."""
 
 import itertools
 import json
@@ -33,6 +34,14 @@ TIME = re.compile(
     r"\d|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)|year|centur|decade|per ?cent"
 )
 RENAMED, WHOLE, LEAST, COMMON = 0.15, 0.7, 3, 40
+# Kinds of places that answers of SQuAD name, and how many of the questions about a place have to ask for the same one.
+PLACES, AGREED = ("city", "country", "state"), 0.75
+NARROWED, TIMED = 0.8, 0.5  # shares of the rows that could be asked for them
+MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+FORMS = {
+    "date": re.compile(rf"\b(?:(?:{MONTH}) \d{{1,2}}, \d{{4}}|\d{{1,2}} (?:{MONTH}) \d{{4}}|\d{{4}}-\d\d-\d\d)\b"),
+    "year": re.compile(r"(?:(?<=[Ii]n )|(?<=[Ss]ince )|(?<=[Bb]y )|(?<=[Uu]ntil )|(?<=[Ff]rom ))[12]\d{3}(?![\w%–-])"),
+}
 MOST_WORDS = 6  # of an answer
 STOP = set(
     "is was are were did do does has had have can could will would may might should must be been being in on at to of "
@@ -80,15 +89,32 @@ def absent_kinds(words: list[str], entities: list[list]) -> list[str]:
     return absent + list(() if TIME.search(" ".join(words)) else TIMES)
 
 
-def conll_rows(path: pathlib.Path, rng: random.Random | None = None, rare: list[str] = ()) -> list[dict]:
+def narrow_places(words: list[str], entities: list[list], places: dict[str, str]) -> list[list] | None:
+    """The entities, each place as what it is; none where one is not known, or there is none."""
+    narrowed, count = [], 0
+    for first, last, kind in entities:
+        if kind == "location":
+            kind, count = places.get(" ".join(words[first : last + 1]).lower()), count + 1
+        if kind is None:
+            return None
+        narrowed.append([first, last, kind])
+    return narrowed if count else None
+
+
+def conll_rows(
+    path: pathlib.Path, rng: random.Random | None = None, rare: list[str] = (), places: dict[str, str] | None = None
+) -> list[dict]:
     """With `rng` for training: some rows are asked for some kinds alone, whose names alone are then entities, or by
-    other names, or for others too."""
+    other names, or for narrower kinds of places, or for others too."""
     rows = []
     for words, tags in tagged_sentences(path):
         entities, asked = entities_of(tags), list(NAMES.values())
         if rng:
             absent = absent_kinds(words, entities)
             absent = rng.sample(absent, min(len(absent), rng.randint(0, 2)))
+            narrowed = narrow_places(words, entities, places or {})
+            if narrowed and rng.random() < NARROWED:
+                entities, asked = narrowed, [kind for kind in asked if kind != "location"] + list(PLACES)
             if rng.random() > WHOLE:
                 asked = rng.sample(asked, rng.randint(1, 3))
                 entities = [entity for entity in entities if entity[2] in asked]
@@ -153,10 +179,30 @@ def asked_spans(path: pathlib.Path) -> list[tuple[str, list[tuple[int, int, str]
     return found
 
 
-def squad_rows(path: pathlib.Path, rng: random.Random) -> tuple[list[dict], list[str]]:
+Contexts = list[tuple[str, list[tuple[int, int, str]]]]
+
+
+def places_of(contexts: Contexts) -> dict[str, str]:
+    """{name in lower case: city, country or state}, of answers that are asked for as the same kind of place."""
+    asked: dict[str, Counter] = {}
+    for context, spans in contexts:
+        for first, last, kind in spans:
+            if kind.split()[-1] in PLACES and context[first].isupper():
+                asked.setdefault(context[first:last].lower(), Counter())[kind.split()[-1]] += 1
+    best = {name: kinds.most_common(1)[0] for name, kinds in asked.items()}
+    return {name: kind for name, (kind, count) in best.items() if count >= AGREED * asked[name].total()}
+
+
+def timed_entities(text: str, rng: random.Random) -> tuple[set[tuple[int, int, str]], set[str]]:
+    """Spans of a kind of time that is known by its form, and the kinds that the row is then asked for."""
+    kind = rng.choice([*FORMS])
+    spans = {(*found.span(), kind) for found in FORMS[kind].finditer(text)}
+    return spans, {kind} if spans and rng.random() < TIMED else set()
+
+
+def squad_rows(contexts: Contexts, rng: random.Random) -> tuple[list[dict], list[str]]:
     """The rows, and the kinds that are rare enough to be asked of any text: none of those of CoNLL-2003, which most
     texts have."""
-    contexts = asked_spans(path)
     kinds = Counter(kind for _, spans in contexts for _, _, kind in spans)
     kinds = Counter(singular(kind, kinds) for _, spans in contexts for _, _, kind in spans)
     kept = {kind for kind, count in kinds.items() if count >= LEAST}
@@ -166,16 +212,18 @@ def squad_rows(path: pathlib.Path, rng: random.Random) -> tuple[list[dict], list
     for context, spans in contexts:
         for begin, end in sentences_of(context):
             text = context[begin:end].rstrip()
-            entities = sorted(
-                {
-                    (first - begin, last - begin, singular(kind, kinds))
-                    for first, last, kind in spans
-                    if begin <= first and last <= begin + len(text) and singular(kind, kinds) in kept
-                }
-            )
+            entities = {
+                (first - begin, last - begin, singular(kind, kinds))
+                for first, last, kind in spans
+                if begin <= first and last <= begin + len(text) and singular(kind, kinds) in kept
+            }
             if not entities:
                 continue
+            timed, asked = timed_entities(text, rng)
             own = {kind for _, _, kind in entities}
+            if asked and not own & {"date", "year"}:  # a row that has some of them says which it has
+                entities, own = entities | timed, own | asked
+            entities = sorted(entities)
             rows.append(
                 {
                     "text": text,
@@ -209,7 +257,9 @@ def write_rows(
     """FOLDER/train.jsonl and FOLDER/valid.jsonl; neither has the kinds that are held out, so that no step is chosen by
     them."""
     rng = random.Random(seed)
-    squad, rare = squad_rows(data / "squad/train-v1.1.rebuilt.json.xz", rng)
-    rows = conll_rows(data / "conll2003/train.txt.xz", rng, rare) + squad
+    contexts = asked_spans(data / "squad/train-v1.1.rebuilt.json.xz")
+    squad, rare = squad_rows(contexts, rng)
+    places = {} if "location" in held_out else places_of(contexts)
+    rows = conll_rows(data / "conll2003/train.txt.xz", rng, rare, places) + squad
     write(folder / "train.jsonl", without(rows, set(held_out)))
     write(folder / "valid.jsonl", without(conll_rows(data / "conll2003/valid.txt.xz"), set(held_out)))

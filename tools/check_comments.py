@@ -2,10 +2,10 @@
 """Fails on a comment or a page that points nowhere, on a legend that is not on a line of its own, and on a source that
 does not say what it is about.
 
-A citation is a page, or a section of one: `kernels.md#attention`, the section by the name that GitHub gives its
+A citation is a page, or a section of one: `kernels.md#guarantees`, the section by the name that GitHub gives its
 heading. It stands in a comment of C++, CMake, a shell or a table, or in a comment or docstring of Python; in a page it
-is a link, or has a path or a section. A page is looked for from the root, from the file's own folder, in docs/ and in
-docs/concepts/; NAME.md stands for any. Sections have no numbers: they would change. In a page a path of the sources,
+is a link, or has a path or a section. A page is looked for from the root, from the file's own folder, in docs/, in
+docs/concepts/ NAME.md stands for any. Sections have no numbers: they would change. In a page a path of the sources,
 `src/engine/layer`, leads to a file or a folder, or to files of that name with .h, .cpp or .py.
 
 A legend says what letters of shapes mean, two or more pairs with two spaces between:

@@ -23,7 +23,8 @@ from rooms import read_rooms
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {room.name: room for room in read_rooms(ROOT / "rooms.txt") if room.floor is not None}
 FLOORS = {name: room.floor for name, room in ROOMS.items()}
-PROGRAM = ("cli/verbs.h", "program/program.h")  # the whole program, which the extension runs as the command `deberta`
+# The whole program, which the extension runs as the command `deberta`, and the part of it that only the extension has.
+PROGRAM = ("cli/verbs.h", "program/parquet_files.h", "program/program.h")
 HALVES = ("src", "train", "python")  # a room of src is called NAME, any other HALF/NAME
 PARTS = ("library", "server", "program")  # of src: a room includes none of a later part
 # include/deberta/NAME: the room that implements it. The umbrella is for users: no room includes it.
@@ -167,7 +168,7 @@ def wrong_include(room: str, target: str) -> str:
     if half == "train" and other_half == "src" and other not in OF_SRC.get(room, ()):
         return f"{room} may not include {target} (src/{other})"
     if half == "python" and ROOMS[other].part != "library" and other_half == "src" and target not in PROGRAM:
-        return f"{room} may include the library, and {' and '.join(PROGRAM)}, not {target}"
+        return f"{room} may include the library, and {', '.join(PROGRAM[:-1])} and {PROGRAM[-1]}, not {target}"
     part, other_part = ROOMS[room].part, ROOMS[other].part
     if half == "src" and PARTS.index(part) < PARTS.index(other_part):
         return f"{room} is a room of the {part} and may not include {target}, which is the {other_part}'s"

@@ -53,10 +53,14 @@ CHECKS = [
         r"include/deberta/error_codes\.inc|tests/.*\.cpp|tools/check_errors\.py",
         "python3 tools/check_errors.py",
     ),
-    Check("mutations", r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/mistakes\.md", "tools/mutate --check"),
+    Check(
+        "mutations",
+        r"(src|train)/.*|tests/.*_test\.cpp|tools/mutat.*|docs/records/mistakes\.md",
+        "tools/mutate --check",
+    ),
     Check(
         "python",
-        r".*\.py|tools/mutate|models/make|ruff\.toml|tests/requirements\.txt",
+        r".*\.py|tools/mutate|tools/release|models/make|ruff\.toml|tests/requirements\.txt",
         f"{LINT}; lint=$?; {FORMAT} --check && exit $lint",
         "python",
         f"{LINT} --fix; {FORMAT}",
@@ -75,13 +79,14 @@ CHECKS = [
     Check(
         "pages",
         r"docs/.*|README\.md|rooms\.txt|include/deberta/error_codes\.inc|src/(options|metrics|chart)/.*"
-        r"|bench/.*|tools/(make_docs|rooms|rooms_picture|check_errors)\.py",
-        f"python3 tools/make_docs.py {PROGRAM} --check",
+        r"|src/serve/openapi/.*|python/deberta/.*|bench/.*"
+        r"|tools/(check_pages|make_docs|reference_pages|rooms|rooms_picture|check_errors)\.py",
+        f"python3 tools/check_pages.py; words=$?; python3 tools/make_docs.py {PROGRAM} --check && exit $words",
         "program",
     ),
     Check(
         "tables of plans",
-        r"plans/.*|docs/learning\.md|docs/ablations\.svg|bench/(ablation_tables|charts)\.py"
+        r"plans/.*|docs/records/ablations\.(md|svg)|bench/(ablation_tables|charts)\.py"
         r"|train/ablation/.*|src/chart/.*",
         f"python3 bench/ablation_tables.py {PROGRAM} --check",
         "training program",

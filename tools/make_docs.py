@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the generated pages: docs/errors.md from the table of codes, docs/options.md, docs/tasks.md and docs/deberta.1
-from what the program says about itself, docs/performance.md and the figures in README.md from bench/figures, the rooms
-in docs/how-it-works.md and their picture, docs/concepts/rooms.svg, from rooms.txt.
+"""Writes the generated pages. In docs/reference: the errors from the table of codes; options, tasks and routes, and
+docs/deberta.1, from what the program says about itself; the Python API from the package. In docs/records: performance,
+a page for each processor, and the figures in README.md, from bench/figures. The rooms in docs/concepts/how-it-works.md
+and their picture, docs/concepts/rooms.svg, from rooms.txt.
 
 make_docs.py BINARY [--check]: --check only compares, and fails when a page is stale."""
 
@@ -19,6 +20,7 @@ from check_errors import ROOT, error_rows
 sys.path.insert(0, str(ROOT / "bench"))
 import charts
 import performance_page
+from reference_pages import python_page, routes_page
 from rooms import read_rooms
 from rooms_picture import picture
 
@@ -35,7 +37,7 @@ def errors_page() -> str:
         "",
         "Arguments have the names of the library here, as in its own messages; the program says its options:",
         "`max_tokens` is `--max-tokens`. Which argument an error speaks of, the limit, the input and what helps",
-        "are fields of each `Problem` of an `Error` ([library.md](library.md)).",
+        "are fields of each `Problem` of an `Error` ([the C++ library](library.md)).",
         "",
         "| name | exit code | meaning | what to do |",
         "|---|---|---|---|",
@@ -136,7 +138,7 @@ def tasks_page(binary: str) -> str:
         "",
         "Generated from the task table (`src/metrics/task_table.cpp`) by `tools/make_docs.py`;",
         (
-            "`deberta eval --list -f json` prints it too. [formats.md](formats.md) describes the files. The verb "
+            "`deberta eval --list -f json` prints it too. [Task files](task-files.md) describes the files. The verb "
             "answers the rows"
         ),
         "of a task one by one; `eval` runs a labelled file, or scores existing answers (`--predictions FILE`). A",
@@ -158,7 +160,7 @@ def tasks_page(binary: str) -> str:
         "Otherwise an error shows both lists; `--label-map` gives the task's labels in the model's order.",
         "",
         "Other metrics (`--metrics`), thresholds, and figures for each value of a column (`--by`):",
-        "[formats.md](formats.md#metrics).",
+        "[metrics](metrics.md).",
         "",
         "## Commands",
         "",
@@ -227,13 +229,13 @@ def size_of(room: str) -> tuple[int, int]:
 
 
 def rooms_page() -> str:
-    """docs/how-it-works.md with the table of rooms."""
+    """docs/concepts/how-it-works.md with the table of rooms."""
     lines = ["| floor | room | what it holds | files | lines |", "|---|---|---|---|---|"]
     for room in read_rooms(ROOT / "rooms.txt"):
         if room.floor is not None:
             files, count = size_of(room.name)
             lines.append(f"| {room.floor} | `{room.name}` | {room.holds} | {files} | {count} |")
-    before, _, rest = (ROOT / "docs/how-it-works.md").read_text().partition(ROOMS_BEGIN)
+    before, _, rest = (ROOT / "docs/concepts/how-it-works.md").read_text().partition(ROOMS_BEGIN)
     return before + ROOMS_BEGIN + "\n".join(lines) + "\n" + ROOMS_END + rest.partition(ROOMS_END)[2]
 
 
@@ -241,11 +243,13 @@ def main() -> int:
     binary, check = sys.argv[1], "--check" in sys.argv
     stale = 0
     pages = {
-        "docs/errors.md": errors_page(),
-        "docs/options.md": options_page(binary),
-        "docs/tasks.md": tasks_page(binary),
+        "docs/reference/errors.md": errors_page(),
+        "docs/reference/options.md": options_page(binary),
+        "docs/reference/tasks.md": tasks_page(binary),
+        "docs/reference/routes.md": routes_page(binary),
+        "docs/reference/python-api.md": python_page(),
         "docs/deberta.1": manual_page(binary),
-        "docs/how-it-works.md": rooms_page(),
+        "docs/concepts/how-it-works.md": rooms_page(),
         "docs/concepts/rooms.svg": charts.svg(binary, picture(read_rooms(ROOT / "rooms.txt"))),
         **performance_page.files(performance_page.load_kinds(), binary),
     }
@@ -256,6 +260,7 @@ def main() -> int:
                 print(f"{name}: stale; run tools/make_docs.py {binary}")
                 stale = 1
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     return stale
 

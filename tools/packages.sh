@@ -8,6 +8,8 @@ SERVE_TEST_PACKAGES="nginx-light caddy chromium chromium-driver strace"  # the p
 BENCH_PACKAGES="libbenchmark-dev"
 FUZZ_PACKAGES="clang-14 libclang-rt-14-dev llvm-14"
 GATE_PACKAGES="clang-14 clang-format-14 clang-tidy-14 ccache git"
+RELEASE_PACKAGES="debootstrap buildah"  # a Debian with nothing else, and containers
+NEWEST_CLANG_PACKAGES="clang-19"
 STRACE_PACKAGES="strace"
 AARCH64_PACKAGES="g++-12-aarch64-linux-gnu qemu-user"
 # Unpacked beside the build, never installed: the machine's own packages stay as they are.
@@ -61,10 +63,20 @@ build_preset() {
       cmake --preset "$preset" ${CONFIGURE_FLAGS:-} >"build/$preset/configure.log" 2>&1 || { cat "build/$preset/configure.log" >&2; exit 1; }
     fi
     set -o pipefail
-    ninja -C "build/$preset" "$@" 2>&1 | tee "build/$preset/build.log" |
-      awk -v what="$what" -v dir="build/$preset" '/Building/ && !said++ { print what ": building " dir > "/dev/stderr"; fflush("/dev/stderr") }' ||
+    ninja -C "build/$preset" "$@" 2>&1 | tee "build/$preset/build.log" | show_build "$what: building build/$preset" ||
       { tail -60 "build/$preset/build.log" >&2; exit 1; }
   ) 9>"build/$preset/.lock"
+}
+
+# show_build WORDS: says so when ninja compiles something; on a terminal also how much of it is done.
+show_build() {
+  local words=$1 line has_begun=
+  while IFS= read -r line; do
+    case $line in *Building*) ;; *) continue ;; esac
+    if [ -t 2 ]; then printf '\r%s %s' "$words" "${line%%]*}]" >&2; elif [ -z "$has_begun" ]; then echo "$words" >&2; fi
+    has_begun=yes
+  done
+  if [ -n "$has_begun" ] && [ -t 2 ]; then echo >&2; fi
 }
 
 # with_training WHAT PRESET: the same build with the training half, for which it installs LibTorch. Once configured so it stays so.

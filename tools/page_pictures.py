@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the explorer in docs/: each view of a built-in model, light and dark, in chromium. The packages
-are those of tests/serve.
+"""Takes the pictures of the explorer in docs/guides/pictures: each view of a built-in model, light and dark, in
+chromium. The packages are those of tests/serve.
 
-usage: .venv/bin/python tools/page_pictures.py PROGRAM [FOLDER]      FOLDER: docs"""
+usage: .venv/bin/python tools/page_pictures.py PROGRAM [FOLDER]      FOLDER: docs/guides/pictures"""
 
 import io
 import pathlib
@@ -85,7 +85,7 @@ def picture(driver, url, chosen, scheme):
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
-    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs"
+    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs/guides/pictures"
     server = subprocess.Popen([program, "serve", "-q", "--port", "0"], stdout=subprocess.PIPE, text=True)
     driver = browser()
     try:

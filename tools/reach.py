@@ -5,7 +5,7 @@ A file depends on
 * for a header that it includes, on the sources that implement it: of those that include it the one of its name, and
   those of its room that have no header of their own;
 * for a source, on the pages and tables beside it;
-* the files of this repository that its text names (`docs/tasks.md`), and those in a folder that it names;
+* the files of this repository that its text names (`docs/reference/tasks.md`), and those in a folder that it names;
 * for a Python test, on src/cli/VERB.cpp (train/cli/VERB.cpp) of each verb that it writes as a word of its own, since it
   runs the program, and a test of the server on all of src/serve;
 * for a test file, on the sources of the mutations whose rows name one of its suites.

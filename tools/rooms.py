@@ -11,7 +11,7 @@ class Room:
     part: str  # "library", "server", "program", "train", "torch", "python" or "-"
     tests: str
     when: str
-    holds: str  # in a few words, as docs/how-it-works.md says it
+    holds: str  # in a few words, as docs/concepts/how-it-works.md says it
 
 
 def read_rooms(path: pathlib.Path) -> list[Room]:

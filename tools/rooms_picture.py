@@ -1,6 +1,6 @@
 """The picture of the rooms, docs/concepts/rooms.svg, from rooms.txt: a row for each floor, the library and the program
 on the left, the training half on the right, the Python package below it. As a chart that the program draws
-(docs/formats.md#charts)."""
+(docs/reference/charts.md)."""
 
 from rooms import Room
 

@@ -129,13 +129,16 @@ def read_report(room: str, report: pathlib.Path) -> list[Test]:
     return tests
 
 
-def with_ending(room: str, tests: list[Test], code: int | None, seconds: float) -> list[Test]:
-    """Adds a failure for what no test reports: a crash, a hang, nothing run."""
+def with_ending(
+    room: str, tests: list[Test], code: int | None, seconds: float, may_skip_all: bool = False
+) -> list[Test]:
+    """Adds a failure for what no test reports: a crash, a hang, nothing run. `may_skip_all`: where tests are a part of
+    the room's, all of them may be skipped."""
     if code is None:
         return [*tests, Test(f"{room}: ended after {seconds:.0f} s without an end", seconds, "failed")]
     if code != 0 and not any(test.outcome == "failed" for test in tests):
         return [*tests, Test(f"{room}: exit code {code}", 0, "failed")]
-    if not any(test.outcome != "skipped" for test in tests):
+    if not any(may_skip_all or test.outcome != "skipped" for test in tests):
         return [*tests, Test(f"{room}: no test has run", 0, "failed")]
     return tests
 
@@ -163,7 +166,7 @@ def run_program(room: str, settings: Settings, file: str = "") -> Job:
             cwd=ROOT,
             env=os.environ | ONE_THREAD,
         )
-        tests = with_ending(room, read_report(room, report), code, limit)
+        tests = with_ending(room, read_report(room, report), code, limit, file != "")
     notes = "\n".join(line for line in output.splitlines() if line.startswith("note:"))
     return Job(file or program.name, tests, output if code != 0 else notes)
 
@@ -191,7 +194,7 @@ def run_pytest(room: str, settings: Settings, files: tuple[str, ...] = ()) -> Jo
             *(f"--ignore={file}" for file in left_out),
         ]
         code, output = run_limited(command, limit, cwd=ROOT, env=environment)
-        tests = with_ending(room, read_report(room, report), code, limit)
+        tests = with_ending(room, read_report(room, report), code, limit, bool(files))
     tests += [Test(f"{room}: {file}", 0, "skipped", NOT_SANITIZED[file]) for file in left_out]
     return Job(" ".join(files) or room, tests, output if code != 0 else "")
 

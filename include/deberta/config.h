@@ -37,7 +37,7 @@ enum class Aggregation { kNone, kSimple, kFirst, kAverage, kMax };
 // What the pooler of a sequence head reads of the last hidden states: that of the first token, or one of all tokens
 // that no mask hides (kernels/pooling.h).
 enum class ClassifierPooling { kFirst, kMean, kMax, kAttention };
-enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/transformers.md
+enum class ConfigRules { kOriginal, kHf };   // which rules to read config.json by: docs/reference/transformers.md
 enum class DistanceRule { kOriginal, kHf };  // distances beyond max_relative_positions (model.md#far-distances)
 
 DEBERTA_API std::string_view to_string(Activation activation);
@@ -54,7 +54,8 @@ enum class SubtokenPooling { kFirst, kLast, kMean, kMax };
 DEBERTA_API std::string_view to_string(SpanMode mode);
 DEBERTA_API std::string_view to_string(SubtokenPooling pooling);
 
-// What stands on the encoder of a GLiNER model, which finds entities by labels of the caller's own (model.md#entities).
+// What stands on the encoder of a GLiNER model, which finds entities by labels of the caller's own
+// (model-heads.md#entities).
 // The names are those of gliner_config.json, the defaults those of the library.
 struct ExtractionConfig {
   SpanMode span_mode = SpanMode::kMarkerV0;
@@ -105,7 +106,7 @@ struct ModelConfig {
   int64_t pooler_hidden_size = 768;
   double pooler_dropout = 0;
   Activation pooler_hidden_act = Activation::kGelu;
-  ClassifierPooling classifier_pooling = ClassifierPooling::kFirst;  // an extension of this program (docs/models.md)
+  ClassifierPooling classifier_pooling = ClassifierPooling::kFirst;  // of this program alone (docs/reference/models.md)
   double cls_dropout = 0.1;
   bool talking_head = false;
   int64_t mask_decoder_passes = 2;  // masked language models without positions at the input; 0: no mask decoder
@@ -113,7 +114,7 @@ struct ModelConfig {
                             // file has another one
   bool is_causal = false;   // is_decoder: a token sees itself and those before it; transformers has no such DeBERTa
 
-  // Forms of the trainer's ablations (docs/training.md), which no published model has.
+  // Forms of the trainer's ablations (docs/guides/compare-runs.md), which no published model has.
   bool has_p2p = false;              // in pos_att_type: the query's own position by the key's distance
   bool norm_first = false;           // norms before attention and feed-forward, and one after the last layer
   bool scales_by_terms = true;       // scale_by_terms false: scores are divided by sqrt(d), whatever the terms

@@ -22,7 +22,7 @@ enum class ErrorCode {
 
 struct ErrorCodeInfo {
   ErrorCode code;
-  std::string_view name;  // stable, printed by --json and docs/errors.md
+  std::string_view name;  // stable, printed by --json and docs/reference/errors.md
   int exit_code;          // 1 failure, 2 usage
   std::string_view meaning;
   std::string_view remedy;

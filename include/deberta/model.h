@@ -87,6 +87,9 @@ struct ModelOptions {
   EmptyRows empty_rows = EmptyRows::kZero;
   TokenizerKind tokenizer = TokenizerKind::kSlow;     // for model directories; the model itself does not use it
   ConfigRules config_rules = ConfigRules::kOriginal;  // for open_pipeline(), which reads the file
+  // Processes of one user that load the same model in the same way hold its packed weights once, in a file of /dev/shm,
+  // else of TMPDIR; where neither takes it, each holds its own.
+  bool shares_weights = false;
 };
 
 // Packed rows of one sequence that a head reads together. The original token head takes the pieces of a mention

@@ -1,6 +1,6 @@
-// A server inside a process: models over HTTP, as the program's verb `serve` runs them (docs/serving.md says what
-// clients ask and get). A program that uses it links deberta::serve, which is the whole library with the server, in
-// place of deberta::deberta.
+// A server inside a process: models over HTTP, as the program's verb `serve` runs them (docs/reference/server.md says
+// what clients ask and get). A program that uses it links deberta::serve, which is the whole library with the server,
+// in place of deberta::deberta.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,12 @@ namespace deberta {
 struct ServerModel {
   std::string name;  // in requests: at most 64 letters, digits, dots, dashes and underscores
   std::string path;  // its folder, or another name that find_model() finds in ServerSettings::places
+  // More names for the same weights and the same queue: each as `name`, or ORG/NAME of two such parts.
+  std::vector<std::string> aliases = {};
+  // What waits or runs for this model, so that others have room while it is full: requests, at most
+  // ServerLimits::max_concurrent_requests, which is the default; and tokens, 64 batches of them by default.
+  std::optional<size_t> max_requests = {};
+  std::optional<size_t> max_queue_tokens = {};
 };
 
 // The numbers of a server. The program's options of these names have their defaults from here.
@@ -75,7 +81,7 @@ struct ServerSettings {
   // Who may ask for what. Without a key everyone who reaches the server may ask. Where other machines reach it, /admin
   // and /explorer need one.
   std::string api_key = {};                       // opens every route
-  std::string api_key_file = {};                  // lines NAME:SCOPES:SHA256, as docs/serving.md describes them
+  std::string api_key_file = {};                  // lines NAME:SCOPES:SHA256 (docs/guides/run-a-server.md#keys)
   bool has_admin = false;                         // /admin/...
   std::optional<bool> has_explorer = {};          // /explorer; none: where no other machine reaches the server
   std::vector<std::string> allowed_hosts = {};    // names by which it may be found without a key; "*": any
@@ -83,8 +89,9 @@ struct ServerSettings {
   std::vector<std::string> trusted_proxies = {};  // addresses whose X-Forwarded-For is believed
 
   // What it takes and answers.
+  std::string default_model = {};  // a name of the model that requests get which name none; empty: the only model
   ServerLimits limits = {};
-  std::optional<size_t> batch_tokens = {};  // that run together; none: 1,024 per thread, at most 16,384
+  size_t batch_tokens = 4000;  // that run together
   // Tokens of a text, at most those that the model's folder allows; none: those, up to 8,192, else 512.
   std::optional<size_t> max_input_length = {};
   std::optional<bool> cuts = {};   // longer texts, instead of refusing them; none: as the client's family does

@@ -72,8 +72,8 @@ class DEBERTA_API Tokenizer {
  public:
   // From the files of the class that tokenizer_config.json or config.json names: spm.model or spiece.model; vocab.json
   // and merges.txt, or bpe_encoder.bin; vocab.txt; tokenizer.json where they are missing, or first for kFast (and, when
-  // present, tokenizer_config.json, added_tokens.json, special_tokens_map.json). docs/tokenizers.md has the rules.
-  // Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported, kBin.
+  // present, tokenizer_config.json, added_tokens.json, special_tokens_map.json). docs/reference/tokenizers.md has the
+  // rules. Throws kTokenizerFile, kFileNotFound, kJson, kTooLarge, kUnsupported, kBin.
   static Tokenizer load(const std::string& folder, TokenizerKind kind = TokenizerKind::kSlow);
   // The same with more tokens, which get the ids after all others; those that it has already are passed over. They are
   // found in a text as they stand, before it is normalized. Throws kUsage for one that cannot be a token or that no

@@ -59,6 +59,8 @@ _LATE = {
 def parameters(task: str) -> list[dict[str, str]]:
     """What a task can be told beside its texts: name, type, default, range and text of each. Raises InputError for a
     name that is none."""
+    if not isinstance(task, str):
+        raise make_error("usage", f"task: expected a task, got {task!r}", "task")
     name = {"similarity": "embed", "scores": "classify"}.get(task, task.replace("_", "-"))
     keys = ("name", "tasks", "type", "default", "range", "text")
     rows = [dict(zip(keys, row)) for row in _deberta.parameters() if name in row[1].split()]

@@ -1,4 +1,4 @@
-"""Answers: small objects whose attributes are the keys of the program's JSON (docs/formats.md)."""
+"""Answers: small objects whose attributes are the keys of the program's JSON (docs/reference/output.md)."""
 
 from __future__ import annotations
 
@@ -189,8 +189,8 @@ class Entities(Answer):
     def __len__(self) -> int:
         return len(self._fields["entities"])
 
-    def __getitem__(self, index: int) -> Entity:
-        return Entity(self._fields["entities"][index])
+    def __getitem__(self, index: Any) -> Any:
+        return self.entities[index]
 
 
 class Span(Answer):

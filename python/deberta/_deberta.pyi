@@ -21,6 +21,7 @@ class Model:
         tokenizer: str,
         allow_uncalibrated: bool,
         batch_tokens: int,
+        share_weights: bool,
     ) -> None: ...
     def run(
         self,

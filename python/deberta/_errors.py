@@ -6,7 +6,8 @@ _OF_FILES = ("file-not-found", "file-type", "file-read", "file-write")
 
 
 class Error(Exception):
-    """What was refused. `code` is a stable name (docs/errors.md), `argument` the parameter at fault, or None.
+    """What was refused. `code` is a stable name (docs/reference/errors.md), `argument` the parameter at fault, or
+    None; where that is a list of texts for each row, the one of the row: documents[3].
 
     Every instance is an `InputError`, which is a ValueError, or a `FileError`, which is an OSError."""
 

@@ -7,8 +7,9 @@ import os
 import subprocess
 
 from deberta._errors import make_error
+from deberta._inputs import list_of
 from deberta._models import find_model
-from deberta._program import option_words, program_words
+from deberta._program import check_words, option_words, program_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,21 +17,12 @@ if TYPE_CHECKING:
 
 
 def evaluate(task: str, files: Any, model: str | os.PathLike[str] | None = None, **options: Any) -> dict[str, Any]:
-    """`deberta eval` (docs/tasks.md) as a dict: task, rows, metrics, intervals. `files`: one or more; `options` by the
-    names of the verb's, with underscores. Raises InputError for what the program refuses."""
+    """`deberta eval` (docs/reference/tasks.md) as a dict: task, rows, metrics, intervals. `files`: one or more;
+    `options` by the names of the verb's, with underscores. Raises InputError for what the program refuses."""
     named = [] if model is None else ["-m", find_model(model)]
-    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    words = [
-        "eval",
-        "-t",
-        task,
-        *named,
-        "--format",
-        "json",
-        *option_words(options),
-        "--",
-        *(os.fspath(path) for path in paths),
-    ]
+    paths = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
+    words = ["eval", "-t", task, *named, "--format", "json", *option_words(options), "--", *paths]
+    check_words(words)
     done = subprocess.run([*program_words(), *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise make_error("usage" if done.returncode == 2 else "input", done.stderr.strip() or "eval failed")

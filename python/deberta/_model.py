@@ -81,7 +81,8 @@ class Model:
         """Runs ids: one list, a list of lists of any lengths, or an array [L] or [B, L].
 
         mask: 0 is padding, or a token that nobody sees; `layers`: hidden states to keep, 0 (embeddings) .. N, or from
-        the end; `scores`: the terms of attention of every layer, by the reference kernel: 20 H L^2 bytes for each.
+        the end; `scores`: the terms of attention of every layer, by the reference kernel: 20 H L^2 bytes for each. A
+        sequence without ids, or without one that is seen, has zeros as logits.
         Raises InputError (token-id, input)."""
         rows = [_plain(value) for value in (ids, type_ids, mask)]
         if isinstance(rows[0], list) and rows[0] and not isinstance(rows[0][0], list):

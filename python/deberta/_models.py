@@ -32,6 +32,8 @@ def find_model(name: str | os.PathLike[str]) -> str:
         path.encode()
     except UnicodeEncodeError:
         raise make_error("usage", f"model: expected a path of UTF-8, got {path!r}", "model") from None
+    if "\0" in path:
+        raise make_error("usage", f"model: expected a path without a zero byte, got {path!r}", "model")
     return os.path.abspath(_deberta.find_model(path, builtin_folders()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _operator import index
 
 from deberta import _answers as answers
 from deberta import _deberta
@@ -38,10 +39,11 @@ class Pipeline:
     """A model directory opened for use: `model` is a path, builtin:NAME, or ORG/NAME in the hub cache.
 
     dtype: auto, fp32, bf16 or int8; threads: 0 is all processors; device: cpu; compat: original, the authors' code, or
-    hf, transformers, where they differ; tokenizer: slow or fast; batch_tokens: most tokens of one pass.
+    hf, transformers, where they differ; tokenizer: slow or fast; batch_tokens: most tokens of one pass;
+    share_weights: processes that open the same model in the same way hold its weights once.
 
-    Many threads may call one pipeline; passes take turns. The weights are mapped from the file. A pickle holds the path
-    and a hash, never weights. A child of fork() must open its own."""
+    Many threads may call one pipeline; passes take turns. The file of weights is mapped. A pickle holds the path
+    and a hash, never weights; what is made of it shares them. A child of fork() must open its own."""
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class Pipeline:
         tokenizer: str = "slow",
         allow_uncalibrated: bool = False,
         batch_tokens: int = 16000,
+        share_weights: bool = False,
     ) -> None:
         self.path = find_model(model)
         self._options: dict[str, Any] = {
@@ -64,16 +67,18 @@ class Pipeline:
             "tokenizer": tokenizer,
             "allow_uncalibrated": allow_uncalibrated,
             "batch_tokens": batch_tokens,
+            "share_weights": share_weights,
         }
-        for name, least in (("threads", 0), ("batch_tokens", 1)):
-            value = self._options[name]
-            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 1 << 24:
-                raise make_error("usage", f"{name}: expected an integer from {least}, got {value!r}", name)
-        for name in ("dtype", "device", "compat", "tokenizer"):
-            if not isinstance(self._options[name], str):
-                raise make_error("usage", f"{name}: expected a word, got {self._options[name]!r}", name)
+        _check_types(self._options)
         self._core = _deberta.Model(self.path, **self._options)
         self._hash: str | None = None
+
+    @classmethod
+    def _of(cls, core: _deberta.Model, path: str) -> Pipeline:
+        """Of a model that the program has opened (deberta/_parquet.py)."""
+        pipeline = cls.__new__(cls)
+        pipeline.path, pipeline._options, pipeline._core, pipeline._hash = path, {}, core, None
+        return pipeline
 
     # ---- the object
 
@@ -140,7 +145,7 @@ class Pipeline:
 
     def nli(self, premises: Any, hypotheses: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """Whether each premise entails its hypothesis."""
-        return self._answer("nli", premises, hypotheses, None, errors, parameters)
+        return self._answer("nli", premises, _given("hypotheses", hypotheses), None, errors, parameters)
 
     def zero_shot(self, texts: Any, labels: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """Labels of your choice, with a model of entailment."""
@@ -157,17 +162,17 @@ class Pipeline:
 
     def qa(self, questions: Any, contexts: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """Where each context answers its question."""
-        return self._answer("qa", questions, contexts, None, errors, parameters)
+        return self._answer("qa", questions, _given("contexts", contexts), None, errors, parameters)
 
     def choose(
         self, contexts: Any, choices: Any, questions: Any = None, *, errors: str = "raise", **parameters: Any
     ) -> Any:
         """Which of its choices fits each context."""
-        return self._answer("choose", contexts, questions, choices, errors, parameters)
+        return self._answer("choose", contexts, questions, _given("choices", choices), errors, parameters)
 
     def rerank(self, queries: Any, documents: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """The documents of each query, best first."""
-        return self._answer("rerank", queries, None, documents, errors, parameters)
+        return self._answer("rerank", queries, None, _given("documents", documents), errors, parameters)
 
     def fill(self, texts: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """The likeliest tokens for each [MASK]."""
@@ -183,7 +188,7 @@ class Pipeline:
 
     def similarity(self, texts: Any, pairs: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """The cosine of the vectors of each text and its pair."""
-        return self._answer("similarity", texts, pairs, None, errors, parameters)
+        return self._answer("similarity", texts, _given("pairs", pairs), None, errors, parameters)
 
     def embed(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any:
         """Vectors: an array [D] of a text, [N, D] of a list; with pooling="none" [L, D], or a list of these.
@@ -234,15 +239,44 @@ class AsyncTasks:
             yield answer
 
 
+def _given(name: str, column: Any) -> Any:
+    """A second column, which the task needs."""
+    if column is None:
+        raise make_error("input", f"{name}: expected as many as rows, got None", name)
+    return column
+
+
+def _check_types(options: dict[str, Any]) -> None:
+    """Integers of other kinds, as NumPy has them, become plain ones."""
+    for name, least in (("threads", 0), ("batch_tokens", 1)):
+        value = options[name]
+        try:
+            options[name] = -1 if isinstance(value, bool) else index(value)
+        except TypeError:
+            options[name] = -1
+        if not least <= options[name] <= 1 << 24:
+            raise make_error("usage", f"{name}: expected an integer from {least}, got {value!r}", name)
+    for name in ("dtype", "device", "compat", "tokenizer"):
+        if not isinstance(options[name], str) or not options[name].isascii():
+            raise make_error("usage", f"{name}: expected a word, got {options[name]!r}", name)
+    for name in ("allow_uncalibrated", "share_weights"):
+        if not isinstance(options[name], bool):
+            raise make_error("usage", f"{name}: expected True or False, got {options[name]!r}", name)
+
+
 def open(model: str | os.PathLike[str], **options: Any) -> Pipeline:
     """Opens a model: Pipeline(model, dtype=, threads=, device=, compat=, tokenizer=, ...)."""
+    known: dict[str, Any] = Pipeline.__init__.__kwdefaults__ or {}
+    for name in options:
+        if name not in known:
+            raise make_error("usage", f"{name}: expected an option of deberta.open: {', '.join(known)}", name)
     return Pipeline(model, **options)
 
 
 def pipeline_of(model: Any, options: dict[str, Any]) -> Pipeline:
     """A pipeline as it is, else that of a model. Raises InputError for options of one that is open already."""
     if not isinstance(model, Pipeline):
-        return Pipeline(model, **options)
+        return open(model, **options)
     if options:
         raise make_error(
             "usage", f"{', '.join(options)}: expected no option of a model that is open", next(iter(options))
@@ -254,6 +288,6 @@ def _reopen(path: str, expected: str, options: dict[str, Any]) -> Pipeline:
     found = hash_of(path) if os.path.isdir(path) else "no such folder"
     if found != expected:
         raise make_error("manifest", f"{path}: expected the model that was pickled ({expected[:12]}), got {found[:14]}")
-    pipeline = Pipeline(path, **options)
+    pipeline = Pipeline(path, **options | {"share_weights": True})
     pipeline._hash = found
     return pipeline

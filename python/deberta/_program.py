@@ -43,6 +43,17 @@ def environment() -> dict[str, str]:
     return added
 
 
+def check_words(words: list[Any]) -> None:
+    """Raises InputError for what no command can be given: another object than a text or a path, a zero byte."""
+    for word in words:
+        try:
+            is_word = b"\0" not in os.fsencode(word)
+        except (TypeError, UnicodeEncodeError):
+            is_word = False
+        if not is_word:
+            raise make_error("usage", f"options: expected texts and paths, got {word!r}", "options")
+
+
 def option_words(options: dict[str, Any]) -> list[str]:
     """{"max_tokens": 9, "labels": ["a", "b"], "quiet": True} as words of a command; None and False give none."""
     words = []

@@ -71,20 +71,25 @@ def _columns(task: str, rows: list[tuple[Any, ...]]) -> tuple[list[Any], list[An
     has_items = bool(_TASKS[task][1][2])
     if not has_items or seconds is None:
         return texts or [], seconds, None
-    return texts or [], thirds, [row if isinstance(row, (list, tuple)) else [None] for row in seconds]
+    return texts or [], thirds, seconds
 
 
 def answer_stream(
     pipeline: Pipeline, task: str, rows: Iterable[Any], group: int, ahead: int, parameters: dict[str, Any]
 ) -> Iterator[Any]:
-    if task not in _TASKS:
+    if not isinstance(task, str) or task not in _TASKS:
         raise make_error("usage", f"task: expected one of {', '.join(_TASKS)}, got {task!r}", "task")
     for name, value in (("group", group), ("ahead", ahead)):
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise make_error("usage", f"{name}: expected an integer from 1, got {value!r}", name)
-    if isinstance(rows, (str, bytes)):
+    try:  # a dict would give its keys, a table the names of its columns, a set an order of its own
+        is_other = isinstance(rows, (str, bytes, bytearray, dict, set, frozenset)) or hasattr(rows, "columns")
+        rows_left = None if is_other else iter(rows)
+    except TypeError:
+        rows_left = None
+    if rows_left is None:
         raise make_error("input", f"rows: expected an iterable of rows, got {type(rows).__name__}", "rows")
-    return _answers(pipeline, task, iter(rows), group, ahead, parameters)
+    return _answers(pipeline, task, rows_left, group, ahead, parameters)
 
 
 def _answers(
@@ -106,4 +111,8 @@ def _answers(
 
 def _at(error: Error, first: int, row: int) -> Error:
     """The place of a row in the stream, in place of that in its group."""
-    return make_error(error.code, error.message.replace(f"[{row}]", f"[{first + row}]", 1), error.argument)
+
+    def placed(text: str) -> str:
+        return text.replace(f"[{row}]", f"[{first + row}]", 1)
+
+    return make_error(error.code, placed(error.message), error.argument and placed(error.argument))

@@ -6,6 +6,7 @@ import os
 
 from deberta import _deberta
 from deberta._answers import Answers, Encoding
+from deberta._errors import make_error
 from deberta._models import find_model
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ class Tokenizer:
     Immutable; many threads may use one."""
 
     def __init__(self, model: str | os.PathLike[str], kind: str = "slow") -> None:
+        if not isinstance(kind, str) or not kind.isascii():
+            raise make_error("usage", f"kind: expected slow or fast, got {kind!r}", "kind")
         self._core = _deberta.Tokenizer(find_model(model), kind)
         self._source: tuple[str | os.PathLike[str], str] | None = (model, kind)
 

@@ -6,6 +6,7 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
+from deberta._errors import make_error
 from deberta.sentence_transformers import CrossEncoder
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ class DebertaRerank(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
-            raise ValueError("query_bundle: expected a query, got none")
+            raise make_error("input", "query_bundle: expected a query, got none", "query_bundle")
         texts = [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
         ranked = self._encoder.rank(query_bundle.query_str, texts, top_k=self.top_n)
         return [NodeWithScore(node=nodes[one["corpus_id"]].node, score=one["score"]) for one in ranked]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from deberta._errors import make_error
+from deberta._inputs import list_of
 from deberta._pipeline import Pipeline, pipeline_of
 
 TYPE_CHECKING = False
@@ -22,6 +23,30 @@ if TYPE_CHECKING:
 _FUNCTIONS = {"Sigmoid": "sigmoid", "Identity": "none", "Softmax": "softmax"}
 
 
+# What the classes there are made with and what has no meaning here; the first three change no answer.
+_THEIRS = (
+    "token",
+    "use_auth_token",
+    "model_card_data",
+    "modules",
+    "cache_folder",
+    "revision",
+    "model_kwargs",
+    "processor_kwargs",
+    "config_kwargs",
+    "keep_in_fp32_modules",
+    "backend",
+)
+
+
+def _without_theirs(options: dict[str, Any]) -> dict[str, Any]:
+    for name in _THEIRS[3:]:
+        value = options.get(name)
+        if value is not None and (name, value) != ("backend", "torch"):
+            _refuse(name, "no such option; give those of deberta.open", value)
+    return {name: value for name, value in options.items() if name not in _THEIRS}
+
+
 def _refuse(argument: str, expected: str, got: object) -> None:
     raise make_error("usage", f"{argument}: expected {expected}, got {got!r}", argument)
 
@@ -31,9 +56,19 @@ def _check_device(device: object) -> None:
         _refuse("device", "None or cpu", device)
 
 
-def _to_tensor(values: Any) -> Any:
-    import torch
+def _check_batch_size(size: object) -> None:
+    """It changes nothing here; there a number that is none is an error."""
+    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
+        _refuse("batch_size", "a positive integer", size)
 
+
+def _to_tensor(values: Any) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise make_error(
+            "usage", "convert_to_tensor: expected torch to be installed for tensors, got none", "convert_to_tensor"
+        ) from None
     return torch.as_tensor(values)
 
 
@@ -44,9 +79,18 @@ def _stated(folder: str) -> dict[str, Any]:
     path = os.path.join(folder, "config_sentence_transformers.json")
     if not os.path.exists(path):
         return {}
-    with open(path, encoding="utf-8") as file:
-        stated: dict[str, Any] = json.load(file)
-    return stated
+    try:
+        with open(path, encoding="utf-8") as file:
+            stated = json.load(file)
+    except ValueError as error:  # no JSON, no UTF-8
+        raise make_error("json", f"{path}: {error}") from None
+    return _check_dict(path, stated)
+
+
+def _check_dict(place: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise make_error("input", f"{place}: expected names and their values, got {value!r}", place)
+    return value
 
 
 class _Model:
@@ -62,20 +106,22 @@ class _Model:
         options: dict[str, Any],
     ) -> None:
         _check_device(device)
-        self.pipeline = pipeline_of(model_name_or_path, options)
+        self.pipeline = pipeline_of(model_name_or_path, _without_theirs(options))
         stated = _stated(self.pipeline.path)
-        self.prompts = dict(prompts) if prompts is not None else dict(stated.get("prompts") or {})
+        self.prompts = dict(_check_dict("prompts", prompts if prompts is not None else stated.get("prompts") or {}))
         self.default_prompt_name = default_prompt_name or stated.get("default_prompt_name")
         self.max_length = max_length
         self._prompt(None, self.default_prompt_name)
 
     def _prompt(self, prompt: str | None, name: str | None) -> str:
-        if prompt is not None:
-            return prompt
-        name = name if name is not None else self.default_prompt_name
-        if name is not None and name not in self.prompts:
-            _refuse("prompt_name", f"one of {list(self.prompts)}", name)
-        return self.prompts[name] if name is not None else ""
+        if prompt is None:
+            name = name if name is not None else self.default_prompt_name
+            if name is not None and (not isinstance(name, str) or name not in self.prompts):
+                _refuse("prompt_name", f"one of {list(self.prompts)}", name)
+            prompt = self.prompts[name] if name is not None else ""
+        if not isinstance(prompt, str):
+            _refuse("prompt", "a text", prompt)
+        return prompt
 
     @property
     def device(self) -> str:
@@ -102,6 +148,7 @@ class CrossEncoder(_Model):
         device: str | None = None,
         prompts: dict[str, str] | None = None,
         default_prompt_name: str | None = None,
+        num_labels: int | None = None,
         max_length: int | None = None,
         activation_fn: Callable[..., Any] | None = None,
         local_files_only: bool = True,
@@ -111,6 +158,8 @@ class CrossEncoder(_Model):
         super().__init__(model_name_or_path, device, prompts, default_prompt_name, max_length, options)
         self.activation_fn = activation_fn
         self._info = self.pipeline.model.info
+        if num_labels not in (None, self.num_labels):
+            _refuse("num_labels", f"None or {self.num_labels}, as the model has it", num_labels)
 
     @property
     def num_labels(self) -> int:
@@ -125,6 +174,8 @@ class CrossEncoder(_Model):
         return _FUNCTIONS.get(name) or ("sigmoid" if self.num_labels == 1 else "none")
 
     def _activated(self, pairs: list[Any], prompt: str, activation_fn: Any) -> NDArray[np.float32]:
+        if activation_fn is not None and not callable(activation_fn):
+            _refuse("activation_fn", "a function, or a module of torch", activation_fn)
         function = self._default_function() if activation_fn is None else type(activation_fn).__name__
         function = _FUNCTIONS.get(function, function)
         firsts = [prompt + pair[0] if isinstance(pair[0], str) else pair[0] for pair in pairs]
@@ -162,10 +213,9 @@ class CrossEncoder(_Model):
     ) -> Any:
         """Scores [N] of pairs with a model of one class, else [N, C]; of a single pair without the first axis."""
         _check_device(device)
-        if batch_size <= 0:
-            _refuse("batch_size", "a positive integer", batch_size)
-        pairs: list[Any] = inputs.tolist() if hasattr(inputs, "tolist") else list(inputs)
-        is_one = bool(pairs) and not isinstance(pairs[0], (list, tuple))
+        _check_batch_size(batch_size)
+        pairs = list_of("inputs", inputs, "pairs of texts")
+        is_one = bool(pairs) and isinstance(pairs[0], str)
         if is_one:
             pairs = [pairs]
         for i, pair in enumerate(pairs):
@@ -202,7 +252,12 @@ class CrossEncoder(_Model):
         """[{corpus_id, score, text?}], best first."""
         if self.num_labels != 1:
             _refuse("model", "a model with one class, as rank() needs it", self.num_labels)
-        texts = list(documents)
+        if not isinstance(query, str):
+            _refuse("query", "a text", query)
+        if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 0):
+            _refuse("top_k", "None or an integer from 0", top_k)
+        _check_batch_size(batch_size)
+        texts = list_of("documents", documents)
         pairs = [(query, text) for text in texts]
         scores = self.predict(pairs, prompt_name, prompt, activation_fn=activation_fn, device=device).tolist()
         order = sorted(range(len(texts)), key=lambda i: scores[i], reverse=True)[:top_k]
@@ -222,7 +277,12 @@ def _rows(vectors: Any, is_unit: bool) -> Any:
     """[N, D], each of length 1 if so asked."""
     import numpy
 
-    rows = numpy.atleast_2d(numpy.asarray(vectors))
+    try:
+        rows = numpy.atleast_2d(numpy.asarray(vectors))
+    except ValueError:  # of several lengths
+        rows = numpy.empty(())
+    if rows.ndim != 2 or rows.dtype.kind not in "fiu":
+        raise make_error("input", f"similarity: expected vectors of one length, got {type(vectors).__name__}")
     return rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-12) if is_unit else rows
 
 
@@ -303,12 +363,13 @@ class SentenceTransformer(_Model):
     ) -> Any:
         """Vectors [N, D], or [D] of a single text; with output_value="token_embeddings" a list of [L, D]."""
         _check_device(device)
+        _check_batch_size(batch_size)
         if precision not in (None, "float32"):
             _refuse("precision", "float32", precision)
         if output_value not in ("sentence_embedding", "token_embeddings"):
             _refuse("output_value", "sentence_embedding or token_embeddings", output_value)
         is_one = isinstance(inputs, str)
-        texts: list[Any] = [inputs] if is_one else list(inputs)
+        texts = [inputs] if is_one else list_of("inputs", inputs)
         before = self._prompt(prompt, prompt_name)
         size = truncate_dim if truncate_dim is not None else self.truncate_dim
         if output_value == "token_embeddings":
@@ -339,20 +400,25 @@ class SentenceTransformer(_Model):
     def _first_prompt(self, *names: str) -> str | None:
         return next((name for name in names if name in self.prompts), None)
 
-    def similarity(self, first: Any, second: Any) -> Any:
+    def _both(self, first: Any, second: Any, is_pairwise: bool) -> Any:
+        """Rows of one length; pairwise also as many."""
+        a, b = (_rows(vectors, self.similarity_fn_name == "cosine") for vectors in (first, second))
+        if a.shape[1] != b.shape[1] or (is_pairwise and len(a) != len(b)):
+            raise make_error("input", f"similarity: expected vectors that fit, got arrays {a.shape} and {b.shape}")
+        return a, b
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """How alike the rows of two arrays are, by similarity_fn_name: [N, M]; of tensors a tensor."""
         import numpy
 
-        name = self.similarity_fn_name
-        a, b = (_rows(vectors, name == "cosine") for vectors in (first, second))
-        distance = _DISTANCES.get(name)
+        a, b = self._both(embeddings1, embeddings2, False)
+        distance = _DISTANCES.get(self.similarity_fn_name)
         made = a @ b.T if distance is None else numpy.stack([distance(row - b) for row in a])
-        return _to_tensor(made) if type(first).__module__.startswith("torch") else made
+        return _to_tensor(made) if type(embeddings1).__module__.startswith("torch") else made
 
-    def similarity_pairwise(self, first: Any, second: Any) -> Any:
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """The same of each row and its counterpart: [N]."""
-        name = self.similarity_fn_name
-        a, b = (_rows(vectors, name == "cosine") for vectors in (first, second))
-        distance = _DISTANCES.get(name)
+        a, b = self._both(embeddings1, embeddings2, True)
+        distance = _DISTANCES.get(self.similarity_fn_name)
         made = (a * b).sum(axis=1) if distance is None else distance(a - b)
-        return _to_tensor(made) if type(first).__module__.startswith("torch") else made
+        return _to_tensor(made) if type(embeddings1).__module__.startswith("torch") else made

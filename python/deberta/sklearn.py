@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
 from deberta._errors import make_error
+from deberta._inputs import list_of
 from deberta._pipeline import pipeline_of
 
 TYPE_CHECKING = False
@@ -18,8 +19,8 @@ def _texts(X: Any) -> Any:
     if isinstance(X, str) or dimensions != 1:
         got = "one text" if isinstance(X, str) else f"{dimensions} dimensions"
         raise make_error("input", f"X: expected a column of texts, got {got}", "X")
-    is_column = isinstance(X, (list, tuple)) or hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__")
-    return X if is_column else list(X)
+    is_column = hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__")
+    return X if is_column else list_of("X", X)
 
 
 class _OfTexts(BaseEstimator):

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from deberta._errors import make_error
-from deberta._program import environment, find_trainer, option_words
+from deberta._program import check_words, environment, find_trainer, option_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ def _wait(process: subprocess.Popen[bytes], log: _Log, callback: Callable[[dict[
 def _run(
     verb: str, output_dir: Any, callback: Callable[[dict[str, Any]], object] | None, options: dict[str, Any]
 ) -> Any:
+    words = [find_trainer(), verb, "-o", output_dir, *option_words(options)]
+    check_words(words)
     folder = os.fspath(output_dir)
-    words = [find_trainer(), verb, "-o", folder, *option_words(options)]
     with tempfile.TemporaryFile() as errors:
         # A group of its own: Ctrl-C in a terminal comes by this process, once.
         process = subprocess.Popen(
@@ -87,7 +88,8 @@ def _run(
 def finetune(
     *, output_dir: str | os.PathLike[str], callback: Callable[[dict[str, Any]], object] | None = None, **options: Any
 ) -> dict[str, Any]:
-    """Trains a model for a task: `deberta finetune` (docs/training.md), options by their names with underscores.
+    """Trains a model for a task: `deberta finetune` (docs/reference/fine-tuning.md), options by their names with
+    underscores.
 
     `callback` is called with each line of metrics.jsonl: {"step": ..., "loss": ..., ...}. Returns all_results.json.
     Ctrl-C, and whatever the callback raises, stops the run with a checkpoint; the same call goes on from there."""

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "python/src/values.h"
+
 namespace deberta::python {
 namespace nb = nanobind;
 namespace {
@@ -16,7 +18,34 @@ void check_length(const std::string& name, size_t length, const std::string& fir
       {{.message = fmt::format("expected {}, as many as {}, got {}", expected, first_name, length), .argument = name}});
 }
 
+// Arrays and columns of lists as lists.
+nb::object list_of_rows(nb::handle items, const std::string& name) {
+  nb::object list = nb::borrow(items);
+  if (!is_list(list) && !PyType_Check(list.ptr()) && nb::hasattr(list, "tolist")) list = list.attr("tolist")();
+  if (!is_list(list))
+    throw Error(ErrorCode::kInput,
+                {{.message = "expected a list with a list of texts for each row", .argument = name}});
+  return list;
+}
+
 }  // namespace
+
+Inputs::Items Inputs::read_items(nb::handle row, const std::string& place) {
+  Items items;
+  try {
+    const Texts list(row, place, "a list of texts");
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (items.fault.empty() && !list.fault(i).empty()) {
+        items.place = fmt::format("{}[{}]", place, i);
+        items.fault = list.fault(i);
+      }
+      items.texts.emplace_back(list[i]);
+    }
+  } catch (const Error& error) {  // no list: the row is bad, not the call
+    items = {.place = place, .fault = error.message()};
+  }
+  return items;
+}
 
 Inputs::Inputs(nb::handle texts, nb::handle pairs, nb::handle items, std::vector<std::string> names)
     : names_(std::move(names)), texts_(texts, names_.at(0)) {
@@ -25,22 +54,10 @@ Inputs::Inputs(nb::handle texts, nb::handle pairs, nb::handle items, std::vector
     check_length(names_[1], pairs_->size(), names_[0], texts_.size());
   }
   if (items.is_none()) return;
-  if (!PyList_Check(items.ptr()) && !PyTuple_Check(items.ptr()))
-    throw Error(ErrorCode::kInput,
-                {{.message = "expected a list with a list of texts for each row", .argument = names_.at(2)}});
+  const nb::object rows = list_of_rows(items, names_.at(2));
   items_.emplace();
-  for (const nb::handle row : items) {
-    const std::string place = fmt::format("{}[{}]", names_.at(2), items_->size());
-    const Texts list(row, place);
-    Items& kept = items_->emplace_back();
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (kept.fault.empty() && !list.fault(i).empty()) {
-        kept.place = fmt::format("{}[{}]", place, i);
-        kept.fault = list.fault(i);
-      }
-      kept.texts.emplace_back(list[i]);
-    }
-  }
+  for (const nb::handle row : rows)
+    items_->push_back(read_items(row, fmt::format("{}[{}]", names_[2], items_->size())));
   check_length(names_[2], items_->size(), names_[0], texts_.size());
 }
 
@@ -71,7 +88,8 @@ std::optional<Error> Inputs::fault(size_t row) const {
     return error(names_[1], fmt::format("{}[{}]", names_[1], row), pairs_->fault(row));
   if (!items_) return std::nullopt;
   const Items& items = (*items_)[row];
-  return items.fault.empty() ? std::nullopt : std::optional(error(names_[2], items.place, items.fault));
+  if (items.fault.empty()) return std::nullopt;
+  return error(fmt::format("{}[{}]", names_[2], row), items.place, items.fault);
 }
 
 }  // namespace deberta::python

@@ -20,6 +20,7 @@
 #include "python/src/arrow_out.h"
 #include "python/src/opened.h"
 #include "python/src/opened_tokenizer.h"
+#include "python/src/parquet_files.h"
 #include "python/src/passes.h"
 #include "python/src/values.h"
 
@@ -83,7 +84,8 @@ int run_command(const std::vector<nb::bytes>& words) {
   for (std::string& word : kept) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const nb::gil_scoped_release release;
-  return program::run_program(static_cast<int>(kept.size()), arguments.data(), cli::run_verb);
+  return program::run_program(static_cast<int>(kept.size()), arguments.data(),
+                              [](const Options& options) { return cli::run_verb(options, open_parquet); });
 }
 
 nb::dict info(const Opened& opened) {
@@ -127,17 +129,19 @@ void bind_model(nb::module_& module) {
       .def(
           "__init__",
           [](Opened* self, const std::string& path, std::string dtype, size_t threads, std::string device,
-             std::string compat, std::string tokenizer, bool allow_uncalibrated, size_t batch_tokens) {
+             std::string compat, std::string tokenizer, bool allow_uncalibrated, size_t batch_tokens,
+             bool share_weights) {
             new (self) Opened(path, {.dtype = std::move(dtype),
                                      .threads = threads,
                                      .device = std::move(device),
                                      .compat = std::move(compat),
                                      .tokenizer = std::move(tokenizer),
                                      .allow_uncalibrated = allow_uncalibrated,
-                                     .batch_tokens = batch_tokens});
+                                     .batch_tokens = batch_tokens,
+                                     .share_weights = share_weights});
           },
           nb::arg("path"), nb::kw_only(), nb::arg("dtype"), nb::arg("threads"), nb::arg("device"), nb::arg("compat"),
-          nb::arg("tokenizer"), nb::arg("allow_uncalibrated"), nb::arg("batch_tokens"))
+          nb::arg("tokenizer"), nb::arg("allow_uncalibrated"), nb::arg("batch_tokens"), nb::arg("share_weights"))
       .def(
           "run",
           [](const Opened& self, const std::string& task, nb::handle texts, nb::handle pairs, nb::handle items,
@@ -162,13 +166,14 @@ void bind_model(nb::module_& module) {
           nb::arg("texts").none(), nb::arg("parameters"), nb::arg("prompt").none())
       .def(
           "forward",
-          [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, nb::handle layers, bool logits,
-             bool scores) {
-            return forward(self, ids, type_ids, mask, {to_int32s(layers, "layers"), logits, scores});
+          [](const Opened& self, nb::handle ids, nb::handle type_ids, nb::handle mask, nb::handle layers,
+             nb::handle logits, nb::handle scores) {
+            return forward(self, ids, type_ids, mask,
+                           {to_int32s(layers, "layers"), to_bool(logits, "logits"), to_bool(scores, "scores")});
           },
-          nb::arg("ids").none(), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers"),
-          nb::arg("logits"), nb::arg("scores"))
-      .def("attention_terms", &attention_terms, nb::arg("texts"), nb::arg("pairs").none(), nb::arg("layers"),
+          nb::arg("ids").none(), nb::arg("type_ids").none(), nb::arg("mask").none(), nb::arg("layers").none(),
+          nb::arg("logits").none(), nb::arg("scores").none())
+      .def("attention_terms", &attention_terms, nb::arg("texts"), nb::arg("pairs").none(), nb::arg("layers").none(),
            nb::arg("of_decoder"))
       .def("tokenizer", &tokenizer_of)
       .def("info", &info)
@@ -187,16 +192,16 @@ void bind_tokenizer(nb::module_& module) {
           nb::arg("texts").none(), nb::arg("pairs").none(), nb::arg("parameters"))
       .def(
           "decode",
-          [](const OpenedTokenizer& self, nb::handle ids, bool skips) {
-            return self.tokenizer().decode(to_int32s(ids, "ids"), skips);
+          [](const OpenedTokenizer& self, nb::handle ids, nb::handle skips) {
+            return self.tokenizer().decode(to_int32s(ids, "ids"), to_bool(skips, "skip_special_tokens"));
           },
-          nb::arg("ids"), nb::arg("skip_special_tokens"))
+          nb::arg("ids").none(), nb::arg("skip_special_tokens").none())
       .def(
           "piece",
           [](const OpenedTokenizer& self, nb::handle id) {
             return std::string(self.tokenizer().piece(to_int32(id, "id")));
           },
-          nb::arg("id"))
+          nb::arg("id").none())
       .def(
           "id_of",
           [](const OpenedTokenizer& self, nb::handle piece) {

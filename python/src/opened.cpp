@@ -51,6 +51,7 @@ std::shared_ptr<const OpenedModel> open_model(const std::string& path, const Ope
   options.tokenizer = meaning_of("tokenizer", words.tokenizer, kTokenizers);
   options.threads = words.threads;
   options.allows_uncalibrated = words.allow_uncalibrated;
+  options.shares_weights = words.share_weights;
   if (words.batch_tokens == 0) refuse_argument("batch_tokens", "expected at least 1, got 0");
   return std::make_shared<const OpenedModel>(OpenedModel{.pipeline = open_pipeline(path, options),
                                                          .limits = read_text_limits(transformer_folder(path)),
@@ -105,6 +106,9 @@ Opened::Opened(const std::string& path, const OpenWords& words) : process_(::get
   }
   pass_warnings();
 }
+
+Opened::Opened(OpenedModel model)
+    : model_(std::make_shared<const OpenedModel>(std::move(model))), process_(::getpid()) {}
 
 Opened::~Opened() {
   if (::getpid() != process_) new std::shared_ptr<const OpenedModel>(std::move(model_));

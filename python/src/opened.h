@@ -22,12 +22,14 @@ struct OpenWords {  // as the caller wrote them
   std::string tokenizer = "slow";
   bool allow_uncalibrated = false;
   size_t batch_tokens = 16000;
+  bool share_weights = false;
 };
 
 class Opened {
  public:
   // Opens the model in a folder. Throws as open_pipeline(), kUsage for a word that is none of its row.
   Opened(const std::string& path, const OpenWords& words);
+  explicit Opened(OpenedModel model);
   ~Opened();  // in a child of fork() the model is left alone: its threads are the parent's
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;

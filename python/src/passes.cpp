@@ -22,13 +22,13 @@ namespace {
 
 using Rows = std::vector<std::vector<int32_t>>;
 
-Rows rows_of(nb::handle lists, const std::string& argument) {
+Rows rows_of(nb::handle lists, const std::string& argument, Truths truths = Truths::kRefused) {
   Rows rows;
   if (!is_list(lists)) refuse(argument, "expected a list of lists of integers");
   if (nb::len(lists) == 0) refuse(argument, "expected at least one sequence, got none");
   for (const nb::handle list : lists) {
     if (!is_list(list)) refuse(argument, "expected a list of lists of integers");
-    rows.push_back(to_int32s(list, argument));
+    rows.push_back(to_int32s(list, argument, truths));
   }
   return rows;
 }
@@ -112,10 +112,9 @@ nb::dict forward(const Opened& opened, nb::handle ids, nb::handle type_ids, nb::
   const std::shared_ptr<const OpenedModel> held = opened.model();
   const Model& model = held->pipeline.model;
   const ModelConfig& config = model.config();
-  const auto if_given = [](nb::handle lists, const std::string& argument) {
-    return lists.is_none() ? Rows() : rows_of(lists, argument);
-  };
-  PackedRows packed = batch_of(rows_of(ids, "ids"), if_given(type_ids, "type_ids"), if_given(mask, "mask"));
+  const Rows types = type_ids.is_none() ? Rows() : rows_of(type_ids, "type_ids");
+  const Rows seen = mask.is_none() ? Rows() : rows_of(mask, "mask", Truths::kAsNumbers);
+  PackedRows packed = batch_of(rows_of(ids, "ids"), types, seen);
   ForwardOptions options;
   options.layers = numbers_of(wishes.layers, config.num_hidden_layers);
   options.wants_logits = wishes.logits;

@@ -183,12 +183,24 @@ void read_threshold(const Parameters& parameters, ExtractOptions& options) {
   }
 }
 
+// As rows of the program have them; what is wrong is an error of the argument.
+std::vector<EntityLabel> entity_labels(const Json& value) {
+  try {
+    return read_entity_labels(value, "");
+  } catch (const Error& error) {
+    constexpr std::string_view kPlace = "labels: ";
+    const std::string_view message = error.message();
+    const size_t begin = message.starts_with(kPlace) ? kPlace.size() : 0;
+    throw Error(error.code(), {{.message = std::string(message.substr(begin)), .argument = "labels"}});
+  }
+}
+
 AnswerTexts extract_task(const OpenedModel& model, const Parameters& parameters) {
   ExtractOptions options;
   options.rules = rules_of(model, parameters);
   const Json* labels = parameters.find("labels");
   if (labels == nullptr) refuse_argument("labels", "expected labels, got none");
-  options.labels = read_entity_labels(*labels, "labels");
+  options.labels = entity_labels(*labels);
   options.is_nested = parameters.flag("nested");
   options.is_multi_label = parameters.flag("multi_label");
   options.joins_neighbours = parameters.flag("join");

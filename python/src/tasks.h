@@ -1,4 +1,5 @@
-// The tasks by name: parameters to a function that answers inputs as the program's JSON does (docs/formats.md).
+// The tasks by name: parameters to a function that answers inputs as the program's JSON does
+// (docs/reference/output.md).
 #pragma once
 #include <functional>
 #include <optional>

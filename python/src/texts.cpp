@@ -20,8 +20,13 @@ namespace {
   throw Error(ErrorCode::kInput, {{.message = message, .argument = argument}});
 }
 
+std::string name_of(nb::handle type) {
+  return nb::cast<std::string>(nb::str(type.attr("__name__")));
+}
+
 std::string class_name(nb::handle object) {
-  return object.is_none() ? "None" : nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+  if (!object.is_valid()) return "nothing";
+  return object.is_none() ? "None" : name_of(object.type());
 }
 
 constexpr const char* kNull = "expected a text, got null";
@@ -64,14 +69,14 @@ std::string_view viewed_text(const ArrowArray& array, int64_t row) {
   return {static_cast<const char*>(array.buffers[2 + buffer]) + offset, static_cast<size_t>(length)};
 }
 
-// The capsule of an object that makes one. A column of pandas makes it by pyarrow; where that is not installed it has
-// tolist().
+// The capsule of an object that makes one. A column of pandas makes it by pyarrow; where that is not installed, or has
+// no type for what is in the column, there is tolist().
 nb::object stream_of(nb::handle object) {
   if (!nb::hasattr(object, "__arrow_c_stream__")) return {};
   try {
     return object.attr("__arrow_c_stream__")();
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_ImportError) || !nb::hasattr(object, "tolist")) throw;
+    if (!error.matches(PyExc_Exception) || !nb::hasattr(object, "tolist")) throw;
     return {};
   }
 }
@@ -86,13 +91,17 @@ ReadText reader_of(std::string_view format) {
 
 }  // namespace
 
-Texts::Texts(nb::handle object, std::string argument) : argument_(std::move(argument)) {
+Texts::Texts(nb::handle object, std::string argument, const char* expected) : argument_(std::move(argument)) {
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     read_list(object);
+  } else if (PyType_Check(object.ptr())) {  // whose methods are no column's
+    refuse(argument_, fmt::format("expected {}, got the class {}", expected, name_of(object)));
   } else if (const nb::object capsule = stream_of(object); capsule.is_valid()) {
     read_stream(*capsule_of<ArrowArrayStream>(capsule, "arrow_array_stream", argument_));
   } else if (nb::hasattr(object, "__arrow_c_array__")) {
     const nb::object pair = object.attr("__arrow_c_array__")();
+    if (!PyTuple_Check(pair.ptr()) || PyTuple_Size(pair.ptr()) != 2)
+      refuse(argument_, fmt::format("expected two capsules of Arrow, got {}", class_name(pair)));
     const nb::object schema = pair[0], array = pair[1];
     read_array(*capsule_of<ArrowSchema>(schema, "arrow_schema", argument_),
                capsule_of<ArrowArray>(array, "arrow_array", argument_));
@@ -100,8 +109,7 @@ Texts::Texts(nb::handle object, std::string argument) : argument_(std::move(argu
     refuse(argument_, "expected a list of texts, got one text");  // beside a list: one text alone comes as a list
   } else {
     const nb::object list = nb::hasattr(object, "tolist") ? object.attr("tolist")() : nb::none();
-    if (!PyList_Check(list.ptr()))
-      refuse(argument_, fmt::format("expected a text or a list of texts, got {}", class_name(object)));
+    if (!PyList_Check(list.ptr())) refuse(argument_, fmt::format("expected {}, got {}", expected, class_name(object)));
     read_list(list);
   }
 }

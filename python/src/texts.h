@@ -16,9 +16,9 @@ namespace deberta::python {
 class Texts {
  public:
   // A list or tuple of str, an object with __arrow_c_stream__ or __arrow_c_array__ (a column of strings, or a table
-  // that has no other), or one with tolist(), as arrays have it. `argument` names it in errors. Throws kInput for
-  // anything else.
-  Texts(nanobind::handle object, std::string argument);
+  // that has no other), or one with tolist(), as arrays have it. `argument` names it in errors, and `expected` says
+  // what it may be. Throws kInput for anything else.
+  Texts(nanobind::handle object, std::string argument, const char* expected = "a text or a list of texts");
 
   size_t size() const { return views_.size(); }
   std::string_view operator[](size_t i) const { return views_[i]; }

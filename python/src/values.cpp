@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/refuse_argument.h"
 #include "deberta/error.h"
 
 namespace deberta::python {
@@ -85,9 +86,10 @@ bool is_list(nb::handle object) {
   return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
 }
 
-int32_t to_int32(nb::handle value, const std::string& argument) {
+int32_t to_int32(nb::handle value, const std::string& argument, Truths truths) {
   using Limits = std::numeric_limits<int32_t>;
-  const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+  const bool is_refused = truths == Truths::kRefused && PyBool_Check(value.ptr());
+  const nb::object integer = is_refused ? nb::object() : nb::steal(PyNumber_Index(value.ptr()));
   if (!integer.is_valid()) PyErr_Clear();
   int overflow = 0;
   const long long wide = integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : 0;
@@ -96,14 +98,23 @@ int32_t to_int32(nb::handle value, const std::string& argument) {
   return static_cast<int32_t>(wide);
 }
 
-std::vector<int32_t> to_int32s(nb::handle values, const std::string& argument) {
-  if (!PySequence_Check(values.ptr()) || PyUnicode_Check(values.ptr()) || PyBytes_Check(values.ptr())) {
+std::vector<int32_t> to_int32s(nb::handle values, const std::string& argument, Truths truths) {
+  const bool is_text = PyUnicode_Check(values.ptr()) || PyBytes_Check(values.ptr()) || PyByteArray_Check(values.ptr());
+  const nb::object items = is_text ? nb::object() : nb::steal(PyObject_GetIter(values.ptr()));
+  if (!items.is_valid()) PyErr_Clear();  // an array of no dimension among them
+  if (!items.is_valid() || !PySequence_Check(values.ptr())) {
     refuse(argument, fmt::format("expected a list of integers, got {}",
                                  nb::cast<std::string>(nb::str(values.type().attr("__name__")))));
   }
   std::vector<int32_t> integers;
-  for (const nb::handle value : values) integers.push_back(to_int32(value, argument));
+  for (const nb::handle value : nb::borrow<nb::iterator>(items)) integers.push_back(to_int32(value, argument, truths));
   return integers;
+}
+
+bool to_bool(nb::handle value, const std::string& argument) {
+  const Json json = to_json_value(value, argument);
+  if (!json.is_bool()) refuse_argument(argument, "expected True or False, got " + json.describe());
+  return json.as_bool();
 }
 
 }  // namespace deberta::python

@@ -19,9 +19,12 @@ nanobind::dict to_python(const JsonObject& object);
 Json to_json_value(nanobind::handle value, const std::string& argument, int levels = 64);
 
 bool is_list(nanobind::handle object);  // or a tuple
-// What has __index__(), as integers do, or a list, range or array of such. Throw kInput, naming `argument`, for
-// anything else and for what 32 bits do not hold.
-int32_t to_int32(nanobind::handle value, const std::string& argument);
-std::vector<int32_t> to_int32s(nanobind::handle values, const std::string& argument);
+// What has __index__(), as integers do, or a list, range or array of such; True and False only where that is said.
+// Throw kInput, naming `argument`, for anything else and for what 32 bits do not hold.
+enum class Truths { kRefused, kAsNumbers };
+int32_t to_int32(nanobind::handle value, const std::string& argument, Truths truths = Truths::kRefused);
+std::vector<int32_t> to_int32s(nanobind::handle values, const std::string& argument, Truths truths = Truths::kRefused);
+// True, False, or NumPy's. Throws kUsage, naming `argument`, for anything else.
+bool to_bool(nanobind::handle value, const std::string& argument);
 
 }  // namespace deberta::python

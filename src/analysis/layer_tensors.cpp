@@ -29,7 +29,7 @@ LinearWeights linear(const Checkpoint& checkpoint, const ModelConfig& config, co
   return weights;
 }
 
-// The rows of the queries out of in_proj [H, 3, K, D] (model.md#layout-of-version-1).
+// The rows of the queries out of in_proj [H, 3, K, D] (model-heads.md#layout-of-version-1).
 LinearWeights fused_queries(const Checkpoint& checkpoint, const ModelConfig& config, const std::string& self) {
   const int64_t hidden = config.hidden_size;
   const std::vector<float> fused = tensor_values(checkpoint, self + "in_proj.weight", {3 * hidden, hidden});

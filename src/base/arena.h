@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/device_memory.h"
@@ -16,7 +17,8 @@ struct ArenaFree {
 
 class Arena {
  public:
-  static constexpr size_t kAlignment = 64;  // bytes
+  static constexpr size_t kAlignment = 64;    // bytes
+  static constexpr size_t kPaged = 64 << 10;  // blocks of so many bytes begin on a page
 
   // Blocks of the host's memory, or of a device's.
   explicit Arena(std::shared_ptr<DeviceMemory> memory = nullptr) : memory_(std::move(memory)) {}
@@ -32,6 +34,8 @@ class Arena {
   }
 
   size_t capacity_bytes() const { return capacity_; }
+  // The whole block, of the host's memory and at least kPaged; else nothing.
+  std::span<std::byte> paged_block() const;
   // The bytes that take() uses for `count` elements.
   template <class T>
   static size_t bytes_for(size_t count) {

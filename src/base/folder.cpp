@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,20 +83,23 @@ class OpenFolder {
 // A file or link; or a folder with all that is in it.
 void remove_all(const std::string& path) {
   if (is_folder_itself(path)) return OpenFolder(path).remove(path);
-  if (::unlink(path.c_str()) != 0) refuse(path, "cannot remove", errno);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) refuse(path, "cannot remove", errno);
 }
 
-// A file or a folder of a killed process: one that no process has locked and that this process could lock.
-bool is_left_over(const std::string& path) {
+// A file or a folder of a killed process: one that no process has locked. It stays locked until it is removed, so that
+// who has just created it, and has not locked it yet, takes another name; and it is still there, not renamed since.
+bool remove_left_over(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-  return fd.get() >= 0 && try_lock(fd.get());
+  if (fd.get() < 0 || !try_lock(fd.get()) || !leads_to(path, fd.get())) return false;
+  remove_all(path);
+  return true;
 }
 
 int make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0) return -1;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) return fd;
-  const int error = errno;
+  const int error = errno == ENOENT ? EEXIST : errno;  // another process took it for a leftover: the next name
   ::rmdir(path.c_str());
   errno = error;
   return -1;
@@ -120,6 +124,19 @@ std::optional<std::vector<std::string>> read_names(const std::string& folder, si
 
 std::vector<std::string> names_in(const std::string& folder, size_t most) {
   return read_names(folder, most).value_or(std::vector<std::string>());
+}
+
+std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  glob_t matches{};
+  const int result = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&matches, ::globfree);
+  if (result == GLOB_NOSPACE) throw Error(ErrorCode::kOutOfMemory, pattern, "no memory for the names");
+  std::vector<std::string> files;
+  for (size_t i = 0; result == 0 && i < matches.gl_pathc; ++i) {
+    if (is_regular_file(matches.gl_pathv[i])) files.emplace_back(matches.gl_pathv[i]);
+  }
+  std::sort(files.begin(), files.end());  // glob(3) sorts by the locale
+  return files;
 }
 
 bool is_link(const std::string& path) {
@@ -186,13 +203,13 @@ std::vector<std::string> remove_leftovers(const std::string& target) {
   const std::string path = without_slashes(target);
   const std::string parent = parent_folder(path);
   const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
-  std::vector<std::string> dead;
+  std::vector<std::string> removed;
   for (const std::string& other : names_in(parent)) {
-    std::string whole = fmt::format("{}/{}", parent, other);
-    if (is_temporary_of(other, name) && is_left_over(whole)) dead.push_back(std::move(whole));
+    if (!is_temporary_of(other, name)) continue;
+    removed.push_back(fmt::format("{}/{}", parent, other));
+    if (!remove_left_over(removed.back())) removed.pop_back();
   }
-  for (const std::string& path_of_dead : dead) remove_all(path_of_dead);
-  return dead;
+  return removed;
 }
 
 void remove_leftovers_in(const std::string& folder) {

@@ -19,6 +19,9 @@ std::optional<std::vector<std::string>> read_names(const std::string& folder, si
 // None when it cannot be read.
 std::vector<std::string> names_in(const std::string& folder, size_t most = SIZE_MAX);
 
+// The regular files that a pattern with * ? [] names, sorted. Throws kOutOfMemory.
+std::vector<std::string> files_of_pattern(const std::string& pattern);
+
 bool is_link(const std::string& path);
 
 // Throws kFileWrite unless a StagedFolder of `target` can be published: it does not exist or is an empty folder, and

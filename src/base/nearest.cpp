@@ -8,6 +8,8 @@
 namespace deberta {
 namespace {
 
+constexpr size_t kLeastPart = 4;  // letters of a word that is looked for within candidates
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -21,6 +23,20 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+bool is_separator(char c) {
+  return c == '-' || c == '_';
+}
+
+// Whether `word` is one or more whole words of the candidate: epochs of num-train-epochs.
+bool has_words(std::string_view candidate, std::string_view word) {
+  for (size_t at = candidate.find(word); at != candidate.npos; at = candidate.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || is_separator(candidate[at - 1])) && (end == candidate.size() || is_separator(candidate[end])))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -37,6 +53,16 @@ std::string_view nearest_match(std::string_view word, std::span<const std::strin
     }
   }
   return best;
+}
+
+std::string_view longer_match(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view found;
+  for (const std::string_view candidate : candidates) {
+    if (word.size() < kLeastPart || candidate == found || !has_words(candidate, word)) continue;
+    if (!found.empty()) return {};
+    found = candidate;
+  }
+  return found;
 }
 
 }  // namespace deberta

@@ -121,6 +121,7 @@ void replace(const Destination& destination, const std::string& named, const std
   std::string temporary;
   Descriptor fd(create_temporary(destination, temporary));
   if (fd.get() < 0) refuse(named, fmt::format("cannot create: {}", system_message()));
+  const Descriptor lock(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));  // until the rename: without a lock it is a leftover
   try {
     if (destination.kind == Kind::kRegular) keep_owner_and_mode(fd.get(), destination, named);
     fill_and_close(fd, named, fill);

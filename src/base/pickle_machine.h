@@ -1,5 +1,5 @@
 // Reads a pickle as data: the values that it describes, in tagged form. Nothing is constructed, imported or called, and
-// anything that is not needed to describe data is refused (docs/formats.md). Not a general unpickler.
+// anything that is not needed to describe data is refused (docs/reference/weights.md). Not a general unpickler.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/checked.h"
+#include "base/file_id.h"
 #include "base/random_bits.h"
 
 namespace deberta {
@@ -17,15 +18,13 @@ namespace {
 constexpr size_t kRandomDigits = 8;
 constexpr int kAttempts = 100;
 
-// Whether `path` leads to what is open: a process that looks for leftovers may have been faster than the lock.
+}  // namespace
+
 bool leads_to(const std::string& path, int fd) {
   struct stat named {};
   struct stat opened {};
-  return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
-         named.st_ino == opened.st_ino;
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && id_of(named) == id_of(opened);
 }
-
-}  // namespace
 
 std::string temporary_name(const std::string& target) {
   return fmt::format("{}{}{}-{:08x}", target, kTemporaryMark, ::getpid(), random_bits());

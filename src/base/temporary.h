@@ -22,5 +22,7 @@ int make_temporary(const std::string& target, std::string& path, const std::func
 
 // Locks what is open; false when another process has, or where there are no locks.
 bool try_lock(int fd);
+// Whether `path` leads to what is open. Between an open() and a lock another process may have removed or renamed it.
+bool leads_to(const std::string& path, int fd);
 
 }  // namespace deberta

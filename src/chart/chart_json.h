@@ -1,5 +1,5 @@
 // Charts as JSON, as scripts write them: {"kind": "lines", "title": "loss", "series": [{"points": [[0, 1], [1, 2]]}]},
-// or several: {"columns": 2, "charts": [...]}. docs/formats.md#charts lists the members.
+// or several: {"columns": 2, "charts": [...]}. docs/reference/charts.md lists the members.
 #pragma once
 #include <string>
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/format_version.h"
 #include "base/sha256.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/tensor.h"
@@ -18,7 +19,7 @@
 namespace deberta {
 namespace {
 
-constexpr std::string_view kFormat = "1";
+constexpr int64_t kFormat = 1;
 constexpr size_t kDigestDigits = 64;
 // Bounds of a multiplier: rows of any finite activations that a model can have stay finite.
 constexpr float kLeast = 0x1p-60F, kMost = 0x1p60F;
@@ -167,7 +168,9 @@ bool has_calibration(const Checkpoint& checkpoint) {
 Calibration read_calibration(const std::string& path, const Checkpoint& checkpoint, const ModelConfig& config) {
   const SafetensorsFile file(path);
   const std::string& format = metadata_value(file, "format");
-  if (format != kFormat)
+  const auto version = parse_number<int64_t>(format);
+  if (version) check_format_version(*version, kFormat, file.path());
+  if (version != kFormat)
     refuse_calibration(file.path(),
                        fmt::format("metadata: format: expected {}, got \"{}\"", kFormat, format.substr(0, 80)));
   Calibration calibration;
@@ -195,7 +198,7 @@ void write_calibration(FileWriter& file, const std::string& path, const Calibrat
     }
   }
   write_safetensors(file, path, tensors,
-                    {{"format", std::string(kFormat)},
+                    {{"format", std::to_string(kFormat)},
                      {"smoothing", fmt::format("{}", calibration.smoothing)},
                      {"texts", fmt::format("{}", calibration.texts)},
                      {"tokens", fmt::format("{}", calibration.tokens)},

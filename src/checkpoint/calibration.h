@@ -1,5 +1,5 @@
 // calibration.safetensors: the activation scales that int8 needs for one checkpoint, stored next to its weights. Read
-// and written here, computed in src/engine/calibration.h. docs/formats.md has the rules of the file.
+// and written here, computed in src/engine/calibration.h. docs/reference/weights.md has the rules of the file.
 // K input channels of a linear layer  O outlier channels
 #pragma once
 #include <array>

@@ -1,5 +1,5 @@
 // Converts attention between version 1 (fused in_proj, no key bias) and version 2 (three projections)
-// (model.md#layout-of-version-1): the same numbers in other places, so that a round trip gives the same bytes.
+// (model-heads.md#layout-of-version-1): the same numbers in other places, so that a round trip gives the same bytes.
 #pragma once
 #include <string>
 #include <vector>

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/file_names.h"
 #include "base/folder.h"
+#include "base/format_version.h"
 #include "base/json.h"
 #include "base/sha256.h"
 
@@ -101,6 +102,7 @@ std::vector<ManifestFile> parse_manifest(std::string_view text, const std::strin
   const Json document = parse_json(text, where, kLimits);
   const Json* format = document.find("format");
   const Json* entries = document.find("files");
+  if (format != nullptr && format->is_integer()) check_format_version(format->as_integer(), kFormat, where);
   if (format == nullptr || entries == nullptr || !entries->is_object() || document.as_object().size() != 2)
     refuse_manifest(where, "expected exactly the keys format and files");
   if (!format->is_integer() || format->as_integer() != kFormat)

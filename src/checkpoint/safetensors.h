@@ -9,8 +9,8 @@
 
 namespace deberta {
 
-// One file. All rules of the format are checked before anything is used (docs/formats.md). Throws kSafetensors and what
-// MappedFile throws.
+// One file. All rules of the format are checked before anything is used (docs/reference/weights.md). Throws
+// kSafetensors and what MappedFile throws.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path, LoadMode mode = LoadMode::kMap);

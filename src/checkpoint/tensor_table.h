@@ -1,5 +1,5 @@
-// The one table of tensors (model.md#tensors): canonical name, shape, variant, condition. It drives loading, exporting,
-// the training half's parameter names and the list of parity cases.
+// The one table of tensors (model-heads.md#tensors): canonical name, shape, variant, condition. It drives loading,
+// exporting, the training half's parameter names and the list of parity cases.
 #pragma once
 #include <span>
 #include <string>

@@ -23,6 +23,7 @@
 #include "measure/machine.h"
 #include "measure/peer_figures.h"
 #include "measure/runs.h"
+#include "pipeline/entity_model.h"
 #include "program/model_options.h"
 #include "program/note.h"
 
@@ -295,8 +296,8 @@ int run(const BenchVerb& options) {
       options.lengths_file.empty() ? std::vector<int32_t>{} : measure::load_lengths(options.lengths_file);
   const measure::PeerFigures peers =
       options.baseline.empty() ? measure::PeerFigures() : measure::PeerFigures(options.baseline);
-  const std::string path = program::model_path(options.model.name);
-  const ModelConfig config = load_model_config(path + "/config.json");
+  const std::string path = program::weights_path(options.model.name);
+  const ModelConfig config = load_folder_config(path);
   const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
 
   measure::FigureReport machines(options.output, {"cpu", "threads", "isa", "peak_gflops_fp32", "peak_gflops_bf16",

@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "config/config_keys.h"
 #include "config/config_writer.h"
+#include "config/extraction_config.h"
 #include "config/labels.h"
 #include "config/model_config.h"
 #include "deberta/checkpoint.h"
@@ -25,8 +26,10 @@
 #include "deberta/error.h"
 #include "deberta/library.h"
 #include "deberta/tokenizer.h"
+#include "heads/forms.h"
 #include "heads/head_facts.h"
 #include "hub/module_list.h"
+#include "pipeline/entity_model.h"
 #include "pipeline/sentence_modules.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
@@ -76,6 +79,7 @@ constexpr AmbiguousKey kAmbiguousKeys[] = {
 };
 
 void check_keys(const std::string& path, const ModelConfig& config, const HeadFacts& head, Findings& findings) {
+  if (config.extraction) return;  // only transformers reads its encoder_config
   const Json raw = raw_document(config);
   for (const AmbiguousKey& key : kAmbiguousKeys) {
     const auto is_missing = [&](std::string_view name) { return find_config_value(raw, name) == nullptr; };
@@ -90,6 +94,10 @@ void check_keys(const std::string& path, const ModelConfig& config, const HeadFa
     findings.warning(path + "/config.json", fmt::format("id2label: two labels are called {}", *at));
 }
 
+std::string config_path(const std::string& path, const ModelConfig& config) {
+  return fmt::format("{}/{}", path, config_file_of(config));
+}
+
 // Without buckets, the relative-position table determines max_relative_positions.
 void check_relative_positions(const std::string& path, const Checkpoint& checkpoint, ModelConfig& config,
                               Findings& findings) {
@@ -98,7 +106,7 @@ void check_relative_positions(const std::string& path, const Checkpoint& checkpo
   if (table->shape.size() != 2 || table->shape[0] < 2 || table->shape[0] % 2 != 0) return;
   const int64_t rows = table->shape[0] / 2;
   if (rows == config.max_relative_positions) return;
-  findings.error(path + "/config.json",
+  findings.error(config_path(path, config),
                  fmt::format("max_relative_positions: expected {}, half the rows of {}, got {}", rows, table->name,
                              config.max_relative_positions),
                  Fix::kYes);
@@ -126,7 +134,7 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
   const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   check_form(checkpoint, findings);
   if (config) {
-    const HeadFacts& head = facts_of(detect_head(checkpoint));
+    const HeadFacts& head = facts_of(config->extraction ? entity_head(*config->extraction) : detect_head(checkpoint));
     config->layout = find_layout(*config, checkpoint);
     check_keys(path, *config, head, findings);
     check_relative_positions(path, checkpoint, *config, findings);
@@ -143,8 +151,8 @@ void check_tensors(const std::string& path, std::optional<ModelConfig>& config, 
   }
 }
 
-void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& config, Findings& findings) {
-  const Tokenizer tokenizer = Tokenizer::load(path);
+void check_tokenizer(const std::string& path, const Tokenizer& tokenizer, const std::optional<ModelConfig>& config,
+                     Findings& findings) {
   if (!config) return;
   if (tokenizer.size() > static_cast<size_t>(config->vocab_size)) {
     findings.error(path,
@@ -152,10 +160,10 @@ void check_tokenizer(const std::string& path, const std::optional<ModelConfig>& 
                                tokenizer.size(), config->vocab_size));
   }
   if (tokenizer.special().pad != config->pad_token_id) {
-    findings.warning(path + "/config.json", fmt::format("pad_token_id: expected {} as in the tokenizer, got {}",
-                                                        tokenizer.special().pad, config->pad_token_id));
+    findings.warning(config_path(path, *config), fmt::format("pad_token_id: expected {} as in the tokenizer, got {}",
+                                                             tokenizer.special().pad, config->pad_token_id));
   }
-  if (tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
+  if (!config->extraction && tokenizer.special().mask < 0) findings.warning(path, "the tokenizer has no mask token");
 }
 
 void check_calibration(const std::string& path, std::optional<ModelConfig> config, const CheckVerb& options) {
@@ -175,6 +183,26 @@ void check_modules(const std::string& root, const std::optional<ModelConfig>& co
                      "embed cannot pool as this file says: " + modules.refusal + "; choose another way with --pooling");
 }
 
+// Checks the files of the model. A GLiNER model's configuration is read with its tokenizer, which says where its marks
+// are: a mistake in either is told once.
+void check_model(const std::string& path, std::optional<ModelConfig>& config, const CheckVerb& options,
+                 Findings& findings) {
+  std::optional<Tokenizer> tokenizer;
+  const bool is_extractor = is_extraction_folder(path);
+  findings.run([&] {
+    if (!is_extractor) {
+      config = load_model_config(path + "/config.json");
+      return;
+    }
+    FolderParts parts = open_folder_parts(path);
+    config = std::move(parts.config);
+    tokenizer.emplace(std::move(parts.tokenizer));
+  });
+  findings.run([&] { check_tensors(path, config, options, findings); });
+  if (!is_extractor) findings.run([&] { tokenizer.emplace(Tokenizer::load(path)); });
+  if (tokenizer) findings.run([&] { check_tokenizer(path, *tokenizer, config, findings); });
+}
+
 // Runs all checks and returns the corrected configuration; nullopt when there is none to correct.
 std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& options, Findings& findings) {
   // On labels and attention terms the check says more than the parser's warnings.
@@ -188,16 +216,14 @@ std::optional<ModelConfig> find_all(const std::string& path, const CheckVerb& op
       },
       &findings);
   std::optional<ModelConfig> config;
-  findings.run([&] { check_folder_kind(path, FolderUse::kModel); });
+  findings.run([&] { check_folder_kind(path, FolderUse::kWeights); });
   if (findings.errors() > 0) {  // mistakes in the files of another kind of folder do not matter
     set_warning_sink(nullptr);
     return std::nullopt;
   }
   findings.run([&] { check_folder_kind(path, FolderUse::kTokenizer); });
   findings.run([&] { check_manifest(path, options, findings); });
-  findings.run([&] { config = load_model_config(path + "/config.json"); });
-  findings.run([&] { check_tensors(path, config, options, findings); });
-  findings.run([&] { check_tokenizer(path, config, findings); });
+  check_model(path, config, options, findings);
   findings.run([&] { check_calibration(path, config, options); });
   findings.run([&] { check_modules(program::model_root(options.model.name), config, options, findings); });
   set_warning_sink(nullptr);

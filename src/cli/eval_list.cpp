@@ -1,4 +1,4 @@
-// The table of tasks, for people and for docs/tasks.md.
+// The table of tasks, for people and for docs/reference/tasks.md.
 #include <fmt/format.h>
 
 #include <utility>

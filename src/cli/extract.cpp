@@ -15,6 +15,7 @@
 #include "decode/redaction.h"
 #include "pipeline/entity_labels.h"
 #include "program/output.h"
+#include "program/row_options.h"
 #include "program/text_verb.h"
 #include "rows/label_file.h"
 
@@ -93,6 +94,20 @@ void write_map(const std::string& path, const Redactor& redactor) {
   program::write_output(path, [&](FileWriter& out) { out.write(text); });
 }
 
+// Beside the redacted text the texts themselves would give away what it hides.
+void check_kept(const ExtractVerb& options) {
+  const auto refuse = [](const std::string& got, const std::string& remedy) {
+    throw Error(ErrorCode::kUsage, "--redact",
+                fmt::format("expected --keep without the texts, got {}: they would stand beside the redacted ones; {}",
+                            got, remedy));
+  };
+  if (program::keeps_all_in_table(options)) refuse("all in a table", "name the other columns with --keep");
+  const std::vector<std::string>& given = options.rows.input_field;
+  const Names texts = given.empty() ? Names{"text"} : given;
+  for (const std::string& name : program::kept_by_name(options.rows))
+    if (std::ranges::find(texts, name) != texts.end()) refuse(quote_json(name), "leave it out");
+}
+
 // What stays unread would stay in the text.
 void check_redaction(const ExtractVerb& options) {
   if (!options.redact_map.empty() && !options.redact)
@@ -100,6 +115,7 @@ void check_redaction(const ExtractVerb& options) {
   if (options.redact && options.encoding.truncate && options.encoding.truncate->value == TruncateChoice::kRight)
     throw Error(ErrorCode::kUsage, "--redact",
                 "expected --truncate window or error, got right: entities in what is cut would stay in the text");
+  if (options.redact) check_kept(options);
 }
 
 PlaceholderMap load_map(const std::string& path) {
@@ -141,6 +157,7 @@ int run(const ExtractVerb& options) {
         [&](const Row& row, const TokenAnswer& result) { return entity_answer(row, result, options.offsets, true); },
         EncodeRow());
   Redactor redactor;
+  reading.begin_file = [&] { redactor = {}; };
   const int code = program::run_text_verb(
       options, reading, pipeline, text_column(), answer,
       [&](const Row& row, const TokenAnswer& result) {

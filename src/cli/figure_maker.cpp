@@ -24,7 +24,7 @@ std::shared_ptr<const Pipeline> open_named(const AnalyzeVerb& options, const std
 }
 
 Checkpoint open_checkpoint(const AnalyzeVerb& options) {
-  return Checkpoint::open(program::model_path(options.model.name), program::open_options(options.model));
+  return Checkpoint::open(program::weights_path(options.model.name), program::open_options(options.model));
 }
 
 std::optional<int32_t> chosen_layer(const AnalyzeVerb& options, int64_t layers) {

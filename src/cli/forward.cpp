@@ -20,6 +20,7 @@
 #include "deberta/model.h"
 #include "deberta/tokenizer.h"
 #include "heads/head_facts.h"
+#include "pipeline/entity_model.h"
 #include "program/model_options.h"
 #include "program/note.h"
 #include "program/output.h"
@@ -225,6 +226,11 @@ void add_scores(Outputs& outputs, const ModelConfig& config, const Inputs& input
   }
 }
 
+// Scores of entities are of labels, which this verb has none of.
+bool has_logits(const HeadFacts& head) {
+  return head.has_logits() && !head.takes_labelled_words();
+}
+
 Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRows& packed,
                         const ForwardResult& result) {
   Outputs outputs;
@@ -239,7 +245,7 @@ Outputs collect_outputs(const Model& model, const Inputs& inputs, const PackedRo
   const HeadFacts& head = facts_of(model.head());
   if (head.is_per_sequence()) {
     outputs.add("logits", {inputs.rows(), static_cast<int64_t>(result.logits_columns)}, result.logits);
-  } else if (head.has_logits()) {
+  } else if (has_logits(head)) {
     outputs.add_rows("logits", inputs, packed, result.logits, result.logits_columns);
   }
   add_scores(outputs, model.config(), inputs, packed, result);
@@ -259,16 +265,15 @@ int run(const ForwardVerb& options) {
   const IdArrays arrays = options.ids.empty() ? tokenize_texts(options) : IdArrays();
   const Inputs inputs =
       options.ids.empty() ? inputs_of(arrays, options.model.compat == Compat::kHf) : load_inputs(options);
-  const std::string path = program::model_path(options.model.name);
-  const ModelConfig config =
-      load_model_config(path + "/config.json", program::config_rules(options.model));  // no tokenizer
+  const std::string path = program::weights_path(options.model.name);
+  const ModelConfig config = load_folder_config(path, program::config_rules(options.model));
   const Model model = Model::load(Checkpoint::open(path, program::open_options(options.model)), config,
                                   program::model_options(options.model));
 
   ForwardOptions forward;
   forward.layers = wanted_layers(options, config.num_hidden_layers);
   forward.wants_scores = options.scores;
-  forward.wants_logits = facts_of(model.head()).has_logits();
+  forward.wants_logits = has_logits(facts_of(model.head()));
   const PackedRows packed = inputs.pack();
   ForwardResult result;
   model.forward(packed.batch, forward, result);

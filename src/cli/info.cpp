@@ -16,6 +16,7 @@
 #include "hub/model_card.h"
 #include "kernels/choice.h"
 #include "measure/kernel_facts.h"
+#include "pipeline/entity_model.h"
 #include "program/answers.h"
 #include "program/model_options.h"
 
@@ -90,9 +91,17 @@ void add_models_found(Facts& facts) {
   facts.add("models_found", std::move(models));
 }
 
+// What stands on the encoder of a GLiNER model.
+void add_extraction(const ExtractionConfig& extraction, Facts& facts) {
+  facts.add("span_mode", to_string(extraction.span_mode));
+  if (extraction.has_spans()) facts.add("max_width", extraction.max_width);
+  facts.add("max_len", extraction.max_len);
+  facts.add("subtoken_pooling", to_string(extraction.subtoken_pooling));
+  facts.add("num_rnn_layers", extraction.num_rnn_layers);
+}
+
 void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
-  const ModelConfig config = load_model_config(path + "/config.json");
-  const Tokenizer tokenizer = Tokenizer::load(path);
+  const auto [config, tokenizer] = open_folder_parts(path);
   const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   const Model model = Model::load(checkpoint, config, {.kernels = options.kernels});
   uint64_t parameters = 0;
@@ -108,6 +117,7 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   if (config.classifier_pooling != ClassifierPooling::kFirst && head.is_per_sequence())
     facts.add("classifier_pooling", to_string(config.classifier_pooling));
   if (head.predicts_words()) facts.add("mask_decoder", model.has_mask_decoder());
+  if (config.extraction) add_extraction(*config.extraction, facts);
   facts.add("layers", config.num_hidden_layers);
   facts.add("hidden_size", config.hidden_size);
   facts.add("heads", config.num_attention_heads);
@@ -119,7 +129,7 @@ void add_model(const std::string& path, const InfoVerb& options, Facts& facts) {
   facts.add("parameters", parameters);
   facts.add("file_bytes", checkpoint.size_bytes());
   facts.add("packed_bytes", model.memory_bytes());
-  if (model.labels() > 0) facts.add("labels", model.labels());
+  if (model.labels() > 0 && !config.extraction) facts.add("labels", model.labels());
   if (!config.labels.empty()) {
     JsonArray labels(config.labels.begin(), config.labels.end());
     facts.add("label_names", std::move(labels));
@@ -143,7 +153,7 @@ int run(const InfoVerb& options) {
   facts.add("processors", static_cast<uint64_t>(usable_processors()));
   add_kernels(options, facts);
   add_models_found(facts);
-  if (!options.model.name.empty()) add_model(program::model_path(options.model.name), options, facts);
+  if (!options.model.name.empty()) add_model(program::weights_path(options.model.name), options, facts);
   program::print_table(options.output, {"name", "value"}, facts.answers());
   return 0;
 }

@@ -103,7 +103,7 @@ int print_differences(const InspectVerb& options, const Checkpoint& ours) {
 }  // namespace
 
 int run(const InspectVerb& options) {
-  const std::string path = program::model_path(options.model.name);
+  const std::string path = program::weights_path(options.model.name);
   const Checkpoint checkpoint = Checkpoint::open(path, program::open_options(options.model));
   if (!options.diff.empty()) return print_differences(options, checkpoint);
   const bool wants_statistics = options.stats;

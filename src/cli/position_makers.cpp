@@ -8,6 +8,7 @@
 #include "analysis/table_figure.h"
 #include "cli/figure_maker.h"
 #include "deberta/error.h"
+#include "pipeline/entity_model.h"
 #include "program/model_options.h"
 #include "rows/row_input.h"
 
@@ -15,8 +16,7 @@ namespace deberta::cli {
 namespace {
 
 ModelConfig config_of(const AnalyzeVerb& options) {
-  return load_model_config(program::model_path(options.model.name) + "/config.json",
-                           program::config_rules(options.model));
+  return load_folder_config(program::weights_path(options.model.name), program::config_rules(options.model));
 }
 
 DistanceRule distances_of(const AnalyzeVerb& options) {

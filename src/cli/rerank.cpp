@@ -132,6 +132,7 @@ int run(const RerankVerb& options) {
       options.query.empty() ? RowShape{{"query", "documents"}, true, true} : RowShape{{"text"}, false, true};
   const bool is_run = program::format_of(options.output) == Format::kTrec;
   Ids queries;
+  reading.begin_file = [&] { queries.clear(); };
   if (is_run && options.rows.keep && options.rows.keep->is_given())
     throw Error(ErrorCode::kUsage, "--keep", "expected none with --format trec, whose lines have ids and nothing else");
   if (!options.query.empty() && options.on_bad_row == BadRows::kSkip)

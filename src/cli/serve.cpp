@@ -10,11 +10,13 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/log_writer.h"
@@ -46,13 +48,12 @@ std::string name_of(const std::string& value) {
 std::vector<ServerModel> models_of(const ServeVerb& options) {
   std::vector<ServerModel> models;
   for (const std::string& value : options.models) {
-    const size_t equals = value.find('=');
-    const bool has_name = equals != std::string::npos && value.find('/') > equals;
-    const std::string folder = has_name ? value.substr(equals + 1) : value;
+    auto [names, folder] = program::parse_named_folder(value);
     const std::optional<HubName> of_hub = is_directory(folder) ? std::nullopt : parse_hub_name(folder);
     const std::string path = program::model_root(folder);
-    models.push_back({.name = has_name ? value.substr(0, equals) : name_of(of_hub ? of_hub->repository : folder),
-                      .path = of_hub ? folder : path});
+    if (names.empty()) names.push_back(name_of(of_hub ? of_hub->repository : folder));
+    models.push_back(
+        {.name = names.front(), .path = of_hub ? folder : path, .aliases = {std::next(names.begin()), names.end()}});
     if (folder.starts_with("builtin:")) program::note_limits(folder, options.verb);
   }
   if (options.models.empty()) {
@@ -65,6 +66,28 @@ std::vector<ServerModel> models_of(const ServeVerb& options) {
     throw Error(ErrorCode::kUsage, "--model",
                 "expected a model directory, got none, and no model is built in; give -m DIR or set DEBERTA_MODEL");
   return models;
+}
+
+// Of NAME=REQUESTS[,TOKENS], to the model with that name.
+void set_limit(const std::string& value, std::vector<ServerModel>& models) {
+  const auto refuse = [&](const std::string& expected) {
+    throw Error(ErrorCode::kUsage, "--model-limit", fmt::format("expected {}, got {}", expected, quote_json(value)));
+  };
+  const size_t equals = std::min(value.find('='), value.size()),
+               comma = std::min(value.find(',', equals), value.size());
+  const std::string name = value.substr(0, equals);
+  const auto number_at = [&](size_t begin, size_t end) {
+    return begin < end ? parse_number<size_t>(std::string_view(value).substr(begin, end - begin)) : std::nullopt;
+  };
+  const std::optional<size_t> requests = number_at(equals + 1, comma), tokens = number_at(comma + 1, value.size());
+  if (!requests || (comma < value.size() && !tokens)) refuse("NAME=REQUESTS[,TOKENS]");
+  const auto model = std::ranges::find_if(models, [&](const ServerModel& one) {
+    return one.name == name || std::ranges::find(one.aliases, name) != one.aliases.end();
+  });
+  if (model == models.end()) refuse("the name of a model that is served");
+  if (model->max_requests) refuse("one limit for each model");
+  model->max_requests = requests;
+  model->max_queue_tokens = tokens;
 }
 
 // "0660"
@@ -116,6 +139,8 @@ ServerSettings settings_of(const ServeVerb& options) {
   ServerSettings settings;
   settings.uds_mode = mode_of(options.uds_mode);
   settings.models = models_of(options);
+  for (const std::string& limit : options.model_limits) set_limit(limit, settings.models);
+  settings.default_model = options.default_model;
   settings.places = find_places(current_environment());
   settings.model = model_options(options);
   settings.open = {.reads_whole = options.load == LoadWeights::kRead, .checks_crc = !options.no_crc};

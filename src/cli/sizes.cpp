@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "config/published_sizes.h"
 #include "deberta/error.h"
+#include "pipeline/entity_model.h"
 #include "program/answers.h"
 #include "program/model_options.h"
 
@@ -26,7 +27,7 @@ ModelConfig config_named(const std::string& name) {
   if (const PublishedSize* size = find_published_size(name)) return published_config(*size);
   if (is_regular_file(name)) return load_model_config(name);
   if (is_regular_file(name + "/config.json")) return load_model_config(name + "/config.json");
-  if (is_name_of_folder(name)) return load_model_config(program::model_path(name) + "/config.json");
+  if (is_name_of_folder(name)) return load_folder_config(program::weights_path(name));
   throw Error(ErrorCode::kUsage, "--sizes",
               fmt::format("expected a config.json, a model's folder, or one of {}, got {}", list_published_sizes(),
                           quote_json(name)));

@@ -51,7 +51,7 @@ void start_training_program(const std::vector<std::string>& words) {
   }
   throw Error(ErrorCode::kFileNotFound, kProgram,
               "not found beside deberta nor in PATH; in a checkout `./run " + words.front() +
-                  " ...` builds it, elsewhere docs/training.md says how");
+                  " ...` builds it, elsewhere docs/start/install.md says how");
 }
 
 int run(const PretrainVerb& options) {

@@ -1,6 +1,7 @@
 // From the name of a verb to the type of its options, and to its function.
 #include "cli/verbs.h"
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -8,6 +9,7 @@
 #include "deberta/error.h"
 #include "measure/kernel_facts.h"
 #include "program/builtin_model.h"
+#include "program/file_jobs.h"
 #include "program/help.h"
 #include "program/model_options.h"
 
@@ -53,6 +55,21 @@ void follow_folder(Verb& options) {
 }
 
 template <class Verb>
+std::string model_of(const Verb& options) {
+  if constexpr (requires { options.model.name; }) {
+    return options.model.name;
+  } else {
+    return options.model;
+  }
+}
+
+// With --files: which they are, and what decides their answers.
+template <class Verb>
+void plan_files(const Options& values, Verb& options) {
+  if constexpr (requires { options.job; }) options.job = program::plan_job(values, model_of(options));
+}
+
+template <class Verb>
 void note_precision(const Verb& options) {
   if constexpr (requires { options.model.kernels; }) {
     measure::note_of_precision(options.model.kernels, options.model.dtype);
@@ -61,20 +78,40 @@ void note_precision(const Verb& options) {
   }
 }
 
+// Parquet is no form of rows that verbs read.
 template <class Verb>
-int run_as(const Options& values) {
+bool is_of_parquet(const Verb& options) {
+  if constexpr (requires { options.job; }) {
+    return options.job && options.job->is_parquet;
+  } else {
+    return false;
+  }
+}
+template <class Verb>
+int run_with_parquet(const Options& values, const Verb& options, program::OpenParquet open_parquet) {
+  if constexpr (std::derived_from<Verb, TextVerb>) {
+    return program::run_parquet(values, options, open_parquet);
+  } else {
+    throw Error(ErrorCode::kUsage, options.verb, "expected a verb that runs a model, to answer Parquet");
+  }
+}
+
+template <class Verb>
+int run_as(const Options& values, program::OpenParquet open_parquet) {
   Verb options(values);
   note_precision(options);
   choose_model(options);
   follow_folder(options);
+  plan_files(values, options);
+  if (is_of_parquet(options)) return run_with_parquet(values, options, open_parquet);
   return run(options);
 }
 
 template <class... Verb>
-std::optional<int> run_one(const Options& values, const std::tuple<Verb...>*) {
+std::optional<int> run_one(const Options& values, program::OpenParquet open_parquet, const std::tuple<Verb...>*) {
   std::optional<int> code;
   const auto run_if_named = [&]<class One>(std::type_identity<One>) {
-    if (values.verb() == One::kName) code = run_as<One>(values);
+    if (values.verb() == One::kName) code = run_as<One>(values, open_parquet);
   };
   (run_if_named(std::type_identity<Verb>()), ...);
   return code;
@@ -83,7 +120,11 @@ std::optional<int> run_one(const Options& values, const std::tuple<Verb...>*) {
 }  // namespace
 
 int run_verb(const Options& options) {
-  const std::optional<int> code = run_one(options, static_cast<const Verbs*>(nullptr));
+  return run_verb(options, nullptr);
+}
+
+int run_verb(const Options& options, program::OpenParquet open_parquet) {
+  const std::optional<int> code = run_one(options, open_parquet, static_cast<const Verbs*>(nullptr));
   if (!code) throw Error(ErrorCode::kInternal, options.verb(), "the verb has no code");
   return *code;
 }

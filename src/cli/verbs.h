@@ -2,6 +2,7 @@
 // return the exit code and throw Error. `help` and `completion` are in program/.
 #pragma once
 #include "options/verb_options.h"
+#include "program/parquet_files.h"
 
 namespace deberta::cli {
 
@@ -34,7 +35,8 @@ int run(const ReplayVerb& options);
 int run(const ReportVerb& options);
 int run(const ChartVerb& options);
 
-// Runs the verb of the options.
+// Runs the verb of the options. Without `open_parquet` files of Parquet are refused.
 int run_verb(const Options& options);
+int run_verb(const Options& options, program::OpenParquet open_parquet);
 
 }  // namespace deberta::cli

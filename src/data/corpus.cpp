@@ -2,10 +2,7 @@
 #include "data/corpus.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "base/file.h"
@@ -39,20 +36,6 @@ std::vector<std::string> files_in(const std::string& folder) {
   return files;
 }
 
-std::vector<std::string> files_of_pattern(const std::string& pattern) {
-  glob_t matches{};
-  const int result = ::glob(pattern.c_str(), 0, nullptr, &matches);
-  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&matches, ::globfree);
-  if (result == GLOB_NOSPACE) throw Error(ErrorCode::kOutOfMemory, pattern, "no memory for the names");
-  std::vector<std::string> files;
-  for (size_t i = 0; result == 0 && i < matches.gl_pathc; ++i) {
-    if (is_regular_file(matches.gl_pathv[i])) files.emplace_back(matches.gl_pathv[i]);
-  }
-  if (files.empty()) refuse(pattern, "no such file");
-  std::sort(files.begin(), files.end());  // glob(3) sorts by the locale
-  return files;
-}
-
 bool is_document_marker(std::string_view text) {
   return text.starts_with(kDocumentBegin) && text.ends_with(kDocumentEnd);
 }
@@ -67,6 +50,7 @@ std::vector<std::string> find_corpus_files(const std::vector<std::string>& paths
       continue;
     }
     const std::vector<std::string> path_files = is_directory(path) ? files_in(path) : files_of_pattern(path);
+    if (path_files.empty()) refuse(path, "no such file");
     files.insert(files.end(), path_files.begin(), path_files.end());
   }
   return files;

@@ -104,10 +104,9 @@ class XzDecoder final : public Decompressor {
 
 class ZstdDecoder final : public Decompressor {
  public:
-  ZstdDecoder() : stream_(::ZSTD_createDCtx()) {
-    constexpr int kMaxWindowLog = 27;  // 128 MiB, as the program zstd allows without --long
+  explicit ZstdDecoder(int window_log) : stream_(::ZSTD_createDCtx()) {
     if (stream_ == nullptr) refuse_memory(Compression::kZstd);
-    ::ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kMaxWindowLog);
+    ::ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, window_log);
   }
   ~ZstdDecoder() override { ::ZSTD_freeDCtx(stream_); }
 
@@ -203,14 +202,14 @@ std::string_view without_compression_ending(std::string_view path) {
   return path;
 }
 
-std::unique_ptr<Decompressor> make_decompressor(Compression compression) {
+std::unique_ptr<Decompressor> make_decompressor(Compression compression, int zstd_window_log) {
   switch (compression) {
     case Compression::kGzip:
       return std::make_unique<GzipDecoder>();
     case Compression::kXz:
       return std::make_unique<XzDecoder>();
     case Compression::kZstd:
-      return std::make_unique<ZstdDecoder>();
+      return std::make_unique<ZstdDecoder>(zstd_window_log);
     case Compression::kBzip2:
       return std::make_unique<Bzip2Decoder>();
     case Compression::kNone:

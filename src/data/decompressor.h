@@ -29,6 +29,7 @@ class Decompressor {
   // The decoder's own memory: enough for what those programs write at their highest levels, unless asked explicitly for
   // long windows.
   static constexpr size_t kMaxMemoryBytes = size_t{192} << 20;
+  static constexpr int kZstdWindowLog = 27;  // 128 MiB, as the program zstd allows without --long
 
   virtual ~Decompressor() = default;
 
@@ -36,7 +37,7 @@ class Decompressor {
     size_t consumed = 0;
     size_t produced = 0;
     bool is_whole = false;  // a stream has just ended: the file may end here
-    // Not empty: the bytes are wrong (`too_large`: right, but the decoder would need more than kMaxMemoryBytes).
+    // Not empty: the bytes are wrong (`is_too_large`: right, but the decoder would need more than it may have).
     std::string_view problem = {};
     bool is_too_large = false;
   };
@@ -45,7 +46,8 @@ class Decompressor {
   virtual Step step(Bytes in, std::span<std::byte> out, bool is_end) = 0;
 };
 
-// Throws kOutOfMemory. For kNone: nullptr.
-std::unique_ptr<Decompressor> make_decompressor(Compression compression);
+// Throws kOutOfMemory. For kNone: nullptr. `zstd_window_log`: of the largest window in bytes, to the base 2.
+std::unique_ptr<Decompressor> make_decompressor(Compression compression,
+                                                int zstd_window_log = Decompressor::kZstdWindowLog);
 
 }  // namespace deberta

@@ -43,4 +43,8 @@ std::optional<RowForm> form_of_ending(std::string_view path) {
   return std::nullopt;
 }
 
+bool has_parquet_ending(std::string_view path) {
+  return has_ending(path, ".parquet");
+}
+
 }  // namespace deberta

@@ -13,4 +13,7 @@ std::optional<RowForm> parse_row_form(std::string_view name);  // none for anoth
 // By the ending of a file's name, in any case, before that of a compression: none for an ending that says nothing.
 std::optional<RowForm> form_of_ending(std::string_view path);
 
+// Whether the ending says Parquet, whose rows only the Python package reads.
+bool has_parquet_ending(std::string_view path);
+
 }  // namespace deberta

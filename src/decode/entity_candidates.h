@@ -1,5 +1,5 @@
-// From the logits of a GLiNER model to entities (model.md#entities): which spans are candidates, and which of them
-// stand. Pure functions on numbers of words and labels.
+// From the logits of a GLiNER model to entities (model-heads.md#entities): which spans are candidates, and which of
+// them stand. Pure functions on numbers of words and labels.
 // W words  C labels  S spans, as kernels/entity_scores.h counts them
 #pragma once
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The heads of entities (model.md#entities): what they load, and the scores of labels for spans of words, or for words.
+// The heads of entities (model-heads.md#entities): what they load, and the scores of labels for spans of words, or for
+// words.
 // B sequences  W words  C labels  U columns of words and labels  H columns of an LSTM's direction, U / 2
 #pragma once
 #include <cstddef>

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
+#include "base/shared_pages.h"
 #include "base/thread_pool.h"
 #include "deberta/error.h"
 #include "engine/batch_check.h"
@@ -106,6 +107,7 @@ class EngineComputation : public Computation {
         pool_(options.threads > 0 ? options.threads : usable_processors()),
         weights_(load_weights(from, of, {options.precision, std::move(calibration)}, kernels_, pool_.parallel())) {
     if (has_relative_term(of.config)) lut_.emplace(lut_params_);
+    if (options.shares_weights) shared_ = SharedPages(weights_.store.paged_blocks(), SharedPages::usual_folders());
   }
 
   void forward(const Batch& batch, const ForwardOptions& options, ActivationRanges* ranges,
@@ -132,6 +134,7 @@ class EngineComputation : public Computation {
   RelLutParams lut_params_;
   ThreadPool pool_;
   ModelWeights weights_;
+  SharedPages shared_;  // of the weights, to which it gives their pages back
   PassMemory memory_{kernels_.memory};
   std::optional<RelLut> lut_;
 };

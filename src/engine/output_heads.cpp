@@ -1,5 +1,5 @@
-// The heads (model.md#heads), each in a few lines: what it loads, what it computes. Those of entities have a file of
-// their own (entity_heads.cpp).
+// The heads (model-heads.md#heads), each in a few lines: what it loads, what it computes. Those of entities have a file
+// of their own (entity_heads.cpp).
 // B sequences  N rows that the head multiplies: one per sequence, per group, or the rows asked for  T packed tokens
 // D hidden  E embedding size  V vocabulary  C classes
 #include "engine/output_heads.h"

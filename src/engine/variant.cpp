@@ -42,7 +42,7 @@ void check_extraction(const Variant& variant, const std::string& where) {
         ErrorCode::kConfig, where,
         fmt::format("the tensors form the head {}: expected its {} beside them, got none", head.name, kExtractionFile));
   if (!extraction) return;
-  const Head expected = extraction->has_spans() ? Head::kEntitySpans : Head::kEntityWords;
+  const Head expected = entity_head(*extraction);
   if (head.head != expected)
     throw Error(ErrorCode::kTensors, where,
                 fmt::format("{} has span_mode {}: expected the tensors of the head {}, got those of {}",

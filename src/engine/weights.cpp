@@ -136,8 +136,8 @@ Linear WeightLoader::weights_only(std::string_view name, Precision precision) {
   return pack(Dense(tensor(name)), precision, {});
 }
 
-// Version 1 (model.md#layout-of-version-1): one weight, head-major; within a head first its rows of q, then of k, then
-// of v. There is no key bias.
+// Version 1 (model-heads.md#layout-of-version-1): one weight, head-major; within a head first its rows of q, then of k,
+// then of v. There is no key bias.
 std::array<WeightLoader::Dense, 3> WeightLoader::split_in_proj(const std::string& self) {
   const TensorView& view = tensor(self + "in_proj.weight");
   const std::vector<float> rows = to_fp32(view);
@@ -324,6 +324,13 @@ const void* WeightStore::place(const void* host, size_t size_bytes) {
 void WeightStore::take(WeightStore&& other) {
   for (Arena& block : other.blocks_) blocks_.push_back(std::move(block));
   size_bytes_ += other.size_bytes_;
+}
+
+std::vector<std::span<std::byte>> WeightStore::paged_blocks() const {
+  std::vector<std::span<std::byte>> blocks;
+  for (const Arena& block : blocks_)
+    if (!block.paged_block().empty()) blocks.push_back(block.paged_block());
+  return blocks;
 }
 
 ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, NumberFormat format,

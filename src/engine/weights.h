@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,8 @@ class WeightStore {
   // Where operations read `host`, which must stay valid: there, or in a copy on the device.
   const void* place(const void* host, size_t size_bytes);
   void take(WeightStore&& other);
+  // The large blocks in the host's memory.
+  std::vector<std::span<std::byte>> paged_blocks() const;
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:

@@ -22,4 +22,8 @@ std::string find_foreign_form(const ModelConfig& config, const HeadFacts& head) 
   return "";
 }
 
+Head entity_head(const ExtractionConfig& extraction) {
+  return extraction.has_spans() ? Head::kEntitySpans : Head::kEntityWords;
+}
+
 }  // namespace deberta

@@ -16,4 +16,7 @@ bool predicts_by_decoder(const ModelConfig& config, const HeadFacts& head);
 // Why the engine does not compute models of this form, which only the trainer has; empty: it does.
 std::string find_foreign_form(const ModelConfig& config, const HeadFacts& head);
 
+// The head that a GLiNER model of this configuration has.
+Head entity_head(const ExtractionConfig& extraction);
+
 }  // namespace deberta

@@ -32,7 +32,8 @@ constexpr Peaks peaks_of(const PerCycle& c) {
   return peaks;
 }
 
-// Measured (docs/performance.md); the rest, the 256-bit and the vpmaddwd of all but Zen 5, follow from lanes and ports.
+// Measured (docs/records/performance.md); the rest, the 256-bit and the vpmaddwd of all but Zen 5, follow from lanes
+// and ports.
 // A row is a promise: changing a figure may change the bits of answers on that kind.
 // Registers of 64 bytes in two halves.
 constexpr Peaks kZen4 =

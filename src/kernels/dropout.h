@@ -1,5 +1,5 @@
-// Dropout as a pure function of logical indices (model.md#dropout): the same on every device, forward = backward,
-// packed = padded. One Philox call gives 16 bytes, one byte per element.
+// Dropout as a pure function of logical indices (model-training.md#dropout): the same on every device, forward =
+// backward, packed = padded. One Philox call gives 16 bytes, one byte per element.
 #pragma once
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Dropout of rows [T, D], a pure function of logical indices (model.md#dropout; dropout.h): element (sequence b of the
-// whole batch, position i in the sequence, column c) is
+// Dropout of rows [T, D], a pure function of logical indices (model-training.md#dropout; dropout.h): element
+// (sequence b of the whole batch, position i in the sequence, column c) is
 //   byte c % 16 of the Philox counter (i, c / 16, b, layer | step << 8)
 // So packed = padded, forward = backward: the gradient is dropped by the same call. Each place of a model has its own
 // seed.

@@ -1,4 +1,4 @@
-// The scores of entities (model.md#entities), from rows that products have made of the words and labels of one
+// The scores of entities (model-heads.md#entities), from rows that products have made of the words and labels of one
 // sequence. A span is its first and its last word; spans stand in the order of their first words, those of one word in
 // the order of their lengths, up to `width` words:
 //   span    y[s,c] = sum_f relu( first[a,f] + last[b,f] ) label[c,f] + constant[c]      s from word a to word b

@@ -1,5 +1,5 @@
 // The tasks, one row each: their files, the model's input, the metrics. `eval`, the trainer and
-// docs/tasks.md follow from this table; nothing else names a task.
+// docs/reference/tasks.md follow from this table; nothing else names a task.
 #pragma once
 #include <array>
 #include <optional>
@@ -56,7 +56,7 @@ struct TaskRecipe {
   std::string_view v3_base = {};
 };
 
-// The recipe's texts by size, as columns of docs/tasks.md: "v3-large".
+// The recipe's texts by size, as columns of docs/reference/tasks.md: "v3-large".
 struct SizedRecipe {
   std::string_view size, text;
 };

@@ -24,10 +24,13 @@ struct OptionName {
 };
 constexpr std::array kNames = {OptionName{"model", "-m"},
                                OptionName{"models", "--model"},
+                               OptionName{"max_requests", "--model-limit"},
+                               OptionName{"max_queue_tokens", "--model-limit"},
                                OptionName{"has_admin", "--admin"},
                                OptionName{"has_explorer", "--explorer"},
                                OptionName{"added_tokens", "--add-tokens"},
                                OptionName{"fields", "--input-field"},
+                               OptionName{"columns", "--input-field"},
                                OptionName{"form", "--input-format"},
                                OptionName{"kept", "--keep"},
                                OptionName{"false_positive_rates", "--false-positive-rate"}};

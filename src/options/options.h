@@ -1,5 +1,5 @@
-// The option table: one row per option, one row per verb. Parsing, help, completion, docs/options.md, environment names
-// and --config files all follow from it.
+// The option table: one row per option, one row per verb. Parsing, help, completion, docs/reference/options.md,
+// environment names and --config files all follow from it.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -62,7 +62,7 @@ constexpr std::array kAliases = {
 };
 
 constexpr std::array kScripts = {
-    ScriptRow{"train-tokenizer", "make a tokenizer from text files (in a checkout, by ./run: docs/training.md)",
+    ScriptRow{"train-tokenizer", "make a tokenizer from text files (in a checkout, by ./run: docs/guides/pretrain.md)",
               "train-tokenizer --vocab-size 32000 -o TOKENIZER corpus.txt.xz"},
 };
 

@@ -69,7 +69,7 @@ constexpr std::array kOtherOptions = {
                         "leave it out: there is nothing to set"},
     OtherTrainersOption{"lora-dropout", kFinetuneVerb,
                         "the model computes with one matrix, which cannot drop the inputs of its addition alone"},
-    OtherTrainersOption{"fgm awp", kFinetuneVerb, "--adversarial sift or vat (docs/adversarial.md)"},
+    OtherTrainersOption{"fgm awp", kFinetuneVerb, "--adversarial sift or vat (docs/guides/adversarial.md)"},
     OtherTrainersOption{"llrd", kFinetuneVerb, "--layer-decay"},
     OtherTrainersOption{"tag export-onnx-model export-ort-model wandb-project", kBothVerbs, "there is nothing like it"},
 };

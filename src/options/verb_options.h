@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "jobs/plan.h"
 #include "options/choices.h"
 #include "options/option_group.h"
 
@@ -64,10 +65,18 @@ struct RowSettings : OptionGroup {
   std::optional<Setting<std::vector<std::string>>> keep = option_if_any("keep");
 };
 
+// Many files, each with answers of its own.
+struct FileSettings : OptionGroup {
+  using OptionGroup::OptionGroup;
+  std::optional<std::vector<std::string>> files = option_if_any("files");
+  std::optional<std::string> files_from = option_if_any("files-from");
+};
+
 // Where answers go, and in which form.
 struct OutputSettings : OptionGroup {
   using OptionGroup::OptionGroup;
   std::optional<std::string> file = option_if_any("output");
+  std::optional<std::string> folder = option_if_any("to");
   std::optional<Format> format = option_if_any("format");
   std::optional<bool> no_header = option_if_any("no-header");
   std::optional<bool> bom = option_if_any("bom");
@@ -86,10 +95,19 @@ struct AnyVerb : OptionGroup {
   bool print_config = option("print-config");
 };
 
+// What --files asks for, once the model is known (program/file_jobs.h).
+struct PlannedJob {
+  std::vector<jobs::JobFile> files;
+  Json description;
+  bool is_parquet = false;  // all of them (program/parquet_files.h)
+};
+
 // A verb that answers rows.
 struct RowVerb : AnyVerb {
   using AnyVerb::AnyVerb;
   std::vector<std::string> input = option("input");
+  FileSettings files{options()};
+  std::optional<PlannedJob> job = {};
   RowSettings rows{options()};
   BadRows on_bad_row = option("on-bad-row");
   EncodingSettings encoding{options()};
@@ -617,7 +635,9 @@ struct HelpVerb : AnyVerb {
 struct ServeVerb : AnyVerb {
   static constexpr std::string_view kName = "serve";
   using AnyVerb::AnyVerb;
-  std::vector<std::string> models = option("model");  // [NAME=]DIR
+  std::vector<std::string> models = option("model");              // [NAME[,ALIAS...]=]DIR
+  std::vector<std::string> model_limits = option("model-limit");  // NAME=REQUESTS[,TOKENS]
+  std::string default_model = option("default-model");
   LoadWeights load = option("load");
   bool no_crc = option("no-crc");
   Device device = option("device");
@@ -626,7 +646,7 @@ struct ServeVerb : AnyVerb {
   bool allow_uncalibrated = option("allow-uncalibrated");
   size_t threads = option("threads");
   Compat compat = option("compat");
-  Setting<std::optional<size_t>> batch_tokens = option("batch-tokens");  // none: auto
+  Setting<size_t> batch_tokens = option("batch-tokens");
   Setting<std::string> host = option("host");
   Setting<uint16_t> port = option("port");
   std::string uds = option("uds");

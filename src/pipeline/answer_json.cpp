@@ -1,4 +1,4 @@
-// Keys as in docs/formats.md, in the order most useful to a reader.
+// Keys as in docs/reference/output.md, in the order most useful to a reader.
 #include "pipeline/answer_json.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The one JSON form of every answer: what a program prints, a server sends and docs/formats.md describes. The texts
-// behind an answer are passed again where the form shows parts of them. Offsets are in `unit`.
+// The one JSON form of every answer: what a program prints, a server sends and docs/reference/output.md describes.
+// The texts behind an answer are passed again where the form shows parts of them. Offsets are in `unit`.
 #pragma once
 #include <cstddef>
 #include <optional>

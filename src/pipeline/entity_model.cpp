@@ -133,8 +133,15 @@ EntityModelParts open_entity_parts(const std::string& folder) {
   return {std::move(config), std::move(tokenizer), vocabulary.marks};
 }
 
-ModelConfig load_folder_config(const std::string& folder) {
-  return is_extraction_folder(folder) ? open_entity_parts(folder).config : load_model_config(folder + "/config.json");
+ModelConfig load_folder_config(const std::string& folder, ConfigRules rules) {
+  return is_extraction_folder(folder) ? open_entity_parts(folder).config
+                                      : load_model_config(folder + "/config.json", rules);
+}
+
+FolderParts open_folder_parts(const std::string& folder) {
+  if (!is_extraction_folder(folder)) return {load_model_config(folder + "/config.json"), Tokenizer::load(folder)};
+  EntityModelParts parts = open_entity_parts(folder);
+  return {std::move(parts.config), std::move(parts.tokenizer)};
 }
 
 Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options) {

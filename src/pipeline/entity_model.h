@@ -16,8 +16,15 @@ struct EntityModelParts {
 EntityModelParts open_entity_parts(const std::string& folder);
 
 // The configuration of the folder's model, whichever file has it. Throws what open_entity_parts() and
-// load_model_config() throw.
-ModelConfig load_folder_config(const std::string& folder);
+// load_model_config() throw. `rules`: of a config.json; a GLiNER model has those of transformers.
+ModelConfig load_folder_config(const std::string& folder, ConfigRules rules = ConfigRules::kOriginal);
+
+// The same with the tokenizer, which is perhaps that of the base model.
+struct FolderParts {
+  ModelConfig config;
+  Tokenizer tokenizer;
+};
+FolderParts open_folder_parts(const std::string& folder);
 
 // The ids of the marks that the configuration names. Throws kConfig, naming the folder's file, for a tokenizer without
 // them.

@@ -1,4 +1,4 @@
-// Formats of answers (docs/formats.md).
+// Formats of answers (docs/reference/output.md).
 #include "program/answers.h"
 
 #include <fmt/format.h>
@@ -83,7 +83,7 @@ Json with_digits(Json value, int digits) {
 Format format_of(const OutputSettings& output) {
   if (const Format format = output_format(output); format != Format::kAuto) return format;
   const std::string file = output.file.value_or("");
-  const bool is_file = !file.empty() && file != "-";
+  const bool is_file = (!file.empty() && file != "-") || !output.folder.value_or("").empty();
   return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;
 }
 

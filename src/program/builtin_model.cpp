@@ -17,22 +17,12 @@ struct Fit {
 };
 // Where any encoder does, as for `embed`, it is the discriminator: the one that is trained on every token.
 constexpr std::array kFits = {
-    Fit{"classify", "", "sentiment"},
-    Fit{"nli", "", "entailment"},
-    Fit{"ner", "", "entities"},
-    Fit{"fill", "", "fill"},
-    Fit{"score", "", "fill"},
-    Fit{"detect", "", "detect"},
-    Fit{"embed", "", "detect"},
-    Fit{"tokenize", "", "detect"},
-    Fit{"forward", "", "detect"},
-    Fit{"analyze", "", "detect"},
-    Fit{"bench", "", "detect"},
-    Fit{"eval", "sst-2", "sentiment"},
-    Fit{"eval", "ner", "entities"},
-    Fit{"eval", "nli", "entailment"},
-    Fit{"eval", "mlm", "fill"},
-    Fit{"analyze", "decoder", "fill"},
+    Fit{"classify", "", "sentiment"},    Fit{"nli", "", "entailment"},   Fit{"ner", "", "entities"},
+    Fit{"extract", "", "extract"},       Fit{"fill", "", "fill"},        Fit{"score", "", "fill"},
+    Fit{"detect", "", "detect"},         Fit{"embed", "", "detect"},     Fit{"tokenize", "", "detect"},
+    Fit{"forward", "", "detect"},        Fit{"analyze", "", "detect"},   Fit{"bench", "", "detect"},
+    Fit{"eval", "sst-2", "sentiment"},   Fit{"eval", "ner", "entities"}, Fit{"eval", "extract", "extract"},
+    Fit{"eval", "nli", "entailment"},    Fit{"eval", "mlm", "fill"},     Fit{"analyze", "decoder", "fill"},
     Fit{"analyze", "generator", "fill"},
 };
 

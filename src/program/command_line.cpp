@@ -47,9 +47,11 @@ struct ParsedWords {
                 fmt::format("{} has no option {}: {}", verb, word.substr(0, begin) + name, answer));
   std::vector<std::string_view> names;
   for (const OptionRow* row : options_of(verb)) names.push_back(row->name);
-  if (const std::string_view near = nearest_match(name, names); !near.empty()) {
-    throw Error(ErrorCode::kUsage, "", fmt::format("unknown option {}; did you mean --{}?", word, near));
-  }
+  const auto refuse_for = [&](std::string_view meant) {
+    if (!meant.empty())
+      throw Error(ErrorCode::kUsage, "", fmt::format("unknown option {}; did you mean --{}?", word, meant));
+  };
+  refuse_for(nearest_match(name, names));
   std::string verbs;  // verbs of all rows with the name
   for (const OptionRow& row : option_table()) {
     if (row.name == name) verbs += fmt::format("{}{}", verbs.empty() ? "" : " ", row.verbs);
@@ -57,6 +59,7 @@ struct ParsedWords {
   if (!verbs.empty())
     throw Error(ErrorCode::kUsage, "",
                 fmt::format("option {} does not apply to {}; it applies to: {}", word, verb, verbs));
+  refuse_for(longer_match(name, names));
   throw Error(ErrorCode::kUsage, "",
               fmt::format("unknown option {}; `deberta {} --help` lists the options, and -- ends them", word, verb));
 }
@@ -146,14 +149,15 @@ void add_flag(CLI::App& app, const std::string& names, std::string_view option, 
       names, [&parsed, name = std::string(option), text = std::string(value)] { parsed.values[name].push_back(text); });
 }
 
-void add_option(CLI::App& app, const std::string& names, std::string_view option, ParsedWords& parsed) {
+// `is_many`: it takes all words up to the next option.
+void add_option(CLI::App& app, const std::string& names, std::string_view option, bool is_many, ParsedWords& parsed) {
   const auto add = [&parsed, name = std::string(option)](const std::vector<std::string>& new_values) {
     auto& values = parsed.values[name];
     values.insert(values.end(), new_values.begin(), new_values.end());
   };
   app.add_option_function<std::vector<std::string>>(names, add)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+      ->allow_extra_args(is_many);
 }
 
 // The options of a verb, under their names and their former ones.
@@ -164,14 +168,14 @@ void add_options(CLI::App& app, const std::string& verb, ParsedWords& parsed) {
     if (row->type == OptionType::kFlag) {
       add_flag(app, names, row->name, "true", parsed);
     } else {
-      add_option(app, names, row->name, parsed);
+      add_option(app, names, row->name, row->range.ends_with("..."), parsed);
     }
   }
   for (const OptionAlias& alias : option_aliases()) {
     if (find_alias(verb, alias.name) == nullptr) continue;
     const std::string name = fmt::format("--{}", alias.name);
     if (alias.value.empty()) {
-      add_option(app, name, alias.option, parsed);
+      add_option(app, name, alias.option, false, parsed);
     } else {
       add_flag(app, name, alias.option, alias.value, parsed);
     }

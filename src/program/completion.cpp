@@ -53,7 +53,7 @@ Values values_of(const OptionRow& row) {
   if (row.name == "task") return {task_names()};
   if (row.name == "model" || row.name == "diff") return {fmt::format("$({})", kModels), "d"};
   if (row.type == OptionType::kChoice || row.type == OptionType::kList) return {words_of(row.range)};
-  if (row.range == "FILE") return {"", "f"};
+  if (row.range == "FILE" || row.range == "PATTERN...") return {"", "f"};
   return {"", row.range == "DIR" ? "d" : ""};
 }
 

@@ -99,7 +99,9 @@ void apply_section(const std::string& path, const JsonMember& section, Options& 
   for (const JsonMember& member : section.second.as_object()) set(path, with_dashes(member), target);
 }
 
-Json value_of(const OptionRow& row, const Options& options) {
+}  // namespace
+
+Json option_value(const OptionRow& row, const Options& options) {
   if (takes_auto(row) && options.is_auto(row)) return options.text(row);
   switch (row.type) {
     case OptionType::kFlag:
@@ -124,8 +126,6 @@ Json value_of(const OptionRow& row, const Options& options) {
   }
   return options.text(row);
 }
-
-}  // namespace
 
 std::string apply_config_file(const std::string& path, Options& options) {
   const Json document = load_json(path);
@@ -153,7 +153,7 @@ std::string config_text(const Options& options) {
   JsonObject section;
   for (const OptionRow* row : options_of(options.verb())) {
     if (options.is_given(*row) && !is_of_command_line(row->name) && !is_secret(*row))
-      section.emplace_back(row->name, value_of(*row, options));
+      section.emplace_back(row->name, option_value(*row, options));
   }
   return Json(JsonObject{{options.verb(), std::move(section)}}).dump(2) + '\n';
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "base/json.h"
 #include "options/options.h"
 
 namespace deberta::program {
@@ -14,5 +15,8 @@ std::string apply_config_file(const std::string& path, Options& options);
 // The file that sets all options that differ from their defaults: one section, without --config and --print-config.
 // Secret options are left out.
 std::string config_text(const Options& options);
+
+// The value of an option, as such a file has it.
+Json option_value(const OptionRow& row, const Options& options);
 
 }  // namespace deberta::program

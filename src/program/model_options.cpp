@@ -41,6 +41,18 @@ std::string tokenizer_path(const std::string& name) {
   return checked_folder(model_root(name), FolderUse::kTokenizer);
 }
 
+NamedFolder parse_named_folder(const std::string& value) {
+  const size_t equals = value.find('='), first = value.find_first_of("/,=");
+  if (equals == value.npos || value[first] == '/') return {{}, value};
+  NamedFolder named{{}, value.substr(equals + 1)};
+  for (size_t at = 0; at <= equals;) {
+    const size_t end = std::min(value.find(',', at), equals);
+    named.names.push_back(value.substr(at, end - at));
+    at = end + 1;
+  }
+  return named;
+}
+
 std::string model_root(const std::string& name) {
   if (name.empty())
     throw Error(ErrorCode::kUsage, "--model", "expected a model directory, got none; give -m DIR or set DEBERTA_MODEL");

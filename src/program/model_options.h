@@ -10,6 +10,14 @@
 
 namespace deberta::program {
 
+// A value of `serve -m`, NAME[,ALIAS...]=DIR or DIR: without names where a slash comes before the first comma or equals
+// sign, as in a path that has such a sign itself.
+struct NamedFolder {
+  std::vector<std::string> names;
+  std::string folder;
+};
+NamedFolder parse_named_folder(const std::string& value);
+
 // The folder that `name` names, in any of the forms that -m takes. Throws what find_model throws,
 // and kUsage for an empty name.
 std::string model_root(const std::string& name);

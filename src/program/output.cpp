@@ -72,13 +72,6 @@ std::string_view format_of_ending(std::string_view ending) {
   return ending == "ndjson" ? "jsonl" : ending == "tab" ? "tsv" : "";
 }
 
-std::string_view word_of(Format format) {
-  for (const auto& [word, meaning] : kChoiceWords<Format>) {
-    if (meaning == format) return word;
-  }
-  return "auto";
-}
-
 void check_compression(const std::string& name, const std::string& path) {
   const std::string ending = ending_of(path);
   for (const std::string_view known : {"gz", "bz2", "xz", "zst", "zip"}) {
@@ -186,6 +179,13 @@ void keep_standard_streams() {
     // The lowest free descriptor is this one. Opened the wrong way round, so that reading and writing fail.
     [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
+}
+
+std::string_view word_of(Format format) {
+  for (const auto& [word, meaning] : kChoiceWords<Format>) {
+    if (meaning == format) return word;
+  }
+  return "auto";
 }
 
 std::string ending_of(const std::string& path) {

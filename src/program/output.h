@@ -22,6 +22,9 @@ void keep_standard_streams();
 // "X.JSON" -> "json"; "" without one.
 std::string ending_of(const std::string& path);
 
+// As --format has it: "jsonl".
+std::string_view word_of(Format format);
+
 // Checks every file that an option names for output: it can be written to, no two are the same, and its extension does
 // not contradict its format. Throws kFileWrite, kUsage.
 void check_outputs(const Options& options);

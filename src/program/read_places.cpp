@@ -13,29 +13,20 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/file_id.h"
 #include "base/folder.h"
 #include "checkpoint/folder_kind.h"
 #include "checkpoint/manifest.h"
 #include "deberta/error.h"
 #include "eval/results.h"
 #include "program/builtin_model.h"
+#include "program/model_options.h"
 #include "program/output.h"
 
 namespace deberta::program {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file itself, whatever it is called.
-struct FileId {
-  dev_t device;
-  ino_t inode;
-  bool operator==(const FileId&) const = default;
-};
-
-FileId id_of(const struct stat& status) {
-  return {status.st_dev, status.st_ino};
-}
 
 std::optional<struct stat> status_of(const std::string& path, int descriptor) {
   struct stat status {};
@@ -150,15 +141,15 @@ void add_models(const std::string& option, const std::string& name, std::vector<
 void add_option(const Options& options, const OptionRow& row, std::vector<ReadPlace>& places) {
   const std::string option = fmt::format("--{}", row.name);
   if (row.name == "model" && row.type == OptionType::kText) return add_models(option, options.text(row), places);
-  const bool is_folder = row.range == "DIR" || row.range == "[NAME=]DIR";
+  constexpr std::string_view kNamedFolders = "[NAME[,ALIAS...]=]DIR";
+  const bool is_folder = row.range == "DIR" || row.range == kNamedFolders;
   if (row.section == kOutputSection || !(is_folder || row.range == "FILE")) return;
   const std::vector<std::string> paths =
       row.type == OptionType::kFiles ? options.files(row) : std::vector{options.text(row)};
   for (const std::string& path : paths) {
     if (path.empty()) continue;
-    const size_t equals = path.find('=');
-    if (row.range == "[NAME=]DIR" && equals < path.find('/'))
-      add_folder_of_model(option, folder_of_model(path.substr(equals + 1)), places);
+    if (row.range == kNamedFolders)
+      add_folder_of_model(option, folder_of_model(parse_named_folder(path).folder), places);
     else if (row.name == "average")
       places.push_back({option, path, Folder::kResults});
     else if (is_folder)

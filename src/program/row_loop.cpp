@@ -10,6 +10,7 @@
 #include "deberta/error.h"
 #include "options/error_options.h"
 #include "pipeline/answer_json.h"
+#include "program/file_jobs.h"
 #include "program/interrupt.h"
 #include "program/model_options.h"
 #include "program/note.h"
@@ -20,14 +21,6 @@
 
 namespace deberta::program {
 namespace {
-
-struct Counts {
-  size_t ok = 0;
-  size_t failed = 0;
-  size_t cut = 0;
-  size_t tokens = 0;
-  size_t repaired = 0;
-};
 
 class Loop {
  public:
@@ -57,7 +50,7 @@ class Loop {
     writer_.flush();
   }
 
-  const Counts& counts() const { return counts_; }
+  const RowCounts& counts() const { return counts_; }
 
  private:
   using Result = std::variant<RowAnswer, Error>;
@@ -95,20 +88,43 @@ class Loop {
   BadRows bad_rows_;
   const AnswerRows& answer_rows_;
   AnswerWriter& writer_;
-  Counts counts_;
+  RowCounts counts_;
 };
 
 void note_no_rows(size_t rows) {
   if (rows == 0 && interrupted() == 0) note("note: the input has no rows");
 }
 
-// What the user should know at the end, if anything.
-void report(const Counts& counts, const NoteCut& note_cut) {
-  const size_t rows = counts.ok + counts.failed;
-  if (counts.cut > 0) note_cut(counts.cut, rows);
-  note_repaired_rows(counts.repaired);
-  note_no_rows(rows);
-  if (counts.failed > 0) note(fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
+// The rows of a reading, each of them answered into one place.
+struct RowRun {
+  const RowVerb& options;
+  const AnswerColumns& columns;
+  const AnswerRows& answer_rows;
+  const EncodeRow& encode;
+
+  RowCounts answer(ReadAhead& rows, FileWriter& out, RowProgress& progress) const {
+    AnswerWriter writer(answer_layout(options, columns), out);
+    Loop loop(options.on_bad_row, answer_rows, writer);
+    rows.run([&](RowGroup& group) {
+      progress.clear();
+      loop.answer(group.rows);
+      progress.update(loop.counts(), group.fraction_done);
+    });
+    progress.clear();
+    writer.finish();
+    return loop.counts();
+  }
+};
+
+int answer_files(const RowRun& run, const RowReading& reading, const std::function<void(const RowCounts&)>& report) {
+  const auto answer = [&](const std::string& file, FileWriter& out, RowProgress& progress) {
+    RowReading of_file = reading;
+    of_file.files = {file};
+    reading.begin_file();
+    ReadAhead rows = read_rows(of_file, run.encode);
+    return run.answer(rows, out, progress);
+  };
+  return run_files(run.options, answer, report);
 }
 
 }  // namespace
@@ -151,25 +167,24 @@ AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns)
 
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
              const AnswerRows& answer_rows, const EncodeRow& encode, const NoteCut& note_cut) {
+  // What the user should know at the end, if anything.
+  const auto report = [&](const RowCounts& counts) {
+    if (counts.cut > 0 && note_cut) note_cut(counts.cut, counts.rows());
+    if (!note_cut)
+      note_cut_rows(options.encoding, counts.cut, counts.rows(), encoding_rules(options.encoding).encode.max_tokens);
+    note_repaired_rows(counts.repaired);
+  };
+  const RowRun run{options, columns, answer_rows, encode};
+  if (options.job) return answer_files(run, reading, report);
   ReadAhead rows = read_rows(reading, encode);
-  Counts counts;
+  RowCounts counts;
   with_output(options.output, [&](FileWriter& out) {
-    AnswerWriter writer(answer_layout(options, columns), out);
-    Loop loop(options.on_bad_row, answer_rows, writer);
-    ProgressPrinter progress(options.progress, reading.texts.empty());
-    rows.run([&](RowGroup& group) {
-      progress.clear();
-      loop.answer(group.rows);
-      progress.update(loop.counts().ok + loop.counts().failed, loop.counts().tokens, group.fraction_done);
-    });
-    progress.clear();
-    writer.finish();
-    counts = loop.counts();
+    RowProgress progress(options.progress, reading.texts.empty());
+    counts = run.answer(rows, out, progress);
   });
-  report(
-      counts, note_cut ? note_cut : [&](size_t cut, size_t answered) {
-        note_cut_rows(options.encoding, cut, answered, encoding_rules(options.encoding).encode.max_tokens);
-      });
+  report(counts);
+  note_no_rows(counts.rows());
+  if (counts.failed > 0) note(fmt::format("rows: {} ok, {} failed", counts.ok, counts.failed));
   if (interrupted() != 0) return interrupted();
   return counts.failed > 0 ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include "options/verb_options.h"
 #include "program/answers.h"
 #include "program/row_options.h"
+#include "program/row_progress.h"
 #include "rows/read_ahead.h"
 #include "rows/row.h"
 
@@ -34,7 +35,7 @@ Answer marked(const Row& row, RowAnswer answer);
 AnswerLayout answer_layout(const RowVerb& options, const AnswerColumns& columns);
 
 // Returns the exit code: 0, 1 when a row failed, 128 + signal after Ctrl-C. Without `note_cut`, rows are cut to
-// --max-tokens.
+// --max-tokens. With --files each of them is read in the place of the reading's texts and files (file_jobs.h).
 int run_rows(const RowVerb& options, const RowReading& reading, const AnswerColumns& columns,
              const AnswerRows& answer_rows, const EncodeRow& encode = {}, const NoteCut& note_cut = {});
 

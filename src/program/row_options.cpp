@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "data/row_form.h"
 #include "deberta/error.h"
 #include "program/answers.h"
 #include "program/interrupt.h"
 #include "program/note.h"
+#include "program/parquet_files.h"
 #include "rows/row_chain.h"
 
 namespace deberta::program {
@@ -47,6 +49,8 @@ std::vector<std::string> input_paths(const RowReading& reading) {
   if (std::count(paths.begin(), paths.end(), "-") > 1)
     throw Error(ErrorCode::kUsage, "--input", "expected standard input once, got it twice");
   if (paths.empty()) paths.emplace_back("-");
+  const auto parquet = std::ranges::find_if(paths, has_parquet_ending);
+  if (parquet != paths.end() && reading.settings.input_format == "auto") refuse_parquet(*parquet);
   return paths;
 }
 

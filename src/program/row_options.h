@@ -23,6 +23,8 @@ struct RowReading {
   RowShape shape{{"text", "text_pair"}};
   bool has_conll = false;  // CoNLL columns are read too
   std::string query = {};  // not empty: each row is a document, and all of them are one row
+  // With --files, before the rows of each: what answers carry over from row to row begins anew.
+  std::function<void()> begin_file = [] {};
 };
 // The arguments or --input of a verb, as rows of one text each.
 RowReading reading_of(const RowVerb& options);

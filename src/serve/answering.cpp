@@ -116,10 +116,13 @@ Answering answering_of(SequencePlan plan) {
   return reply;
 }
 
-void Inputs::add_all(const Json& array, const std::string& pointer) {
+void Inputs::add_all(const ServedModel& model, const Json& array, const std::string& pointer) {
   if (!array.is_array())
     Body::refuse_at(pointer, fmt::format("expected a string or an array of strings, got {}", array.describe()));
-  std::vector<std::string> texts = texts_of(array, pointer);
+  add_all(listed_texts(model, array, pointer), pointer);
+}
+
+void Inputs::add_all(std::vector<std::string> texts, const std::string& pointer) {
   for (size_t i = 0; i < texts.size(); ++i) add(std::move(texts[i]), fmt::format("{}/{}", pointer, i));
 }
 
@@ -264,8 +267,29 @@ void check_count(const ServedModel& model, size_t count, const std::string& poin
   check_most(model, count, pointer);
 }
 
+std::vector<std::string> listed_texts(const ServedModel& model, const Json& array, const std::string& pointer) {
+  if (array.is_array()) check_count(model, array.as_array().size(), pointer);
+  return texts_of(array, pointer);
+}
+
+std::vector<std::string> required_texts(const ServedModel& model, Body& body, std::string_view name) {
+  const Json* listed = body.find(name);
+  if (listed == nullptr) body.refuse_missing(name);
+  return listed_texts(model, *listed, body.pointer_of(name));
+}
+
 Json vector_json(const std::vector<float>& values) {
   return JsonArray(values.begin(), values.end());
+}
+
+Json scored_labels_json(const std::vector<LabelScore>& labels) {
+  JsonArray all;
+  for (const LabelScore& label : labels) all.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
+  return all;
+}
+
+JsonObject usage_json(uint64_t tokens) {
+  return {{"prompt_tokens", tokens}, {"total_tokens", tokens}};
 }
 
 }  // namespace deberta::serve

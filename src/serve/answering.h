@@ -21,6 +21,8 @@
 
 namespace deberta::serve {
 
+struct ModelStatistics;  // metrics.h
+
 // A model as it is served, and the rules for its texts.
 struct ServedModel {
   std::string name;
@@ -31,6 +33,7 @@ struct ServedModel {
   size_t most_tokens = SIZE_MAX;  // in all sequences of a request
   // Whether texts that are too long are cut where a request does not set it; none: as the client's family does.
   std::optional<bool> cuts = {};
+  std::vector<std::string> aliases = {};  // more names by which requests may name it
 };
 
 constexpr size_t kReadTokenBytes = 100;     // memory of a token while its text is read: text, windows, temporary copies
@@ -121,8 +124,10 @@ class Inputs {
   void add(std::string text, std::string pointer, std::string pair, std::string pair_pointer) {
     texts_.push_back({std::move(text), std::move(pointer), std::move(pair), std::move(pair_pointer)});
   }
-  // The strings of an array at `pointer`. Throws kValidation.
-  void add_all(const Json& array, const std::string& pointer);
+  // The strings of an array at `pointer`. Throws what listed_texts() throws.
+  void add_all(const ServedModel& model, const Json& array, const std::string& pointer);
+  // Those of an array at `pointer` that was read before.
+  void add_all(std::vector<std::string> texts, const std::string& pointer);
   size_t size() const { return texts_.size(); }
   size_t characters() const;
   std::vector<TextInput> views() const;
@@ -189,7 +194,15 @@ void check_most(const ServedModel& model, size_t count, const std::string& point
 // The same, and kEmptyInput for none.
 void check_count(const ServedModel& model, size_t count, const std::string& pointer);
 
+// The strings of an array that are texts, documents or choices, counted before the first is copied: a body may have
+// half a million. Throws kValidation, and what check_count() throws.
+std::vector<std::string> listed_texts(const ServedModel& model, const Json& array, const std::string& pointer);
+// The same of a field that must be there.
+std::vector<std::string> required_texts(const ServedModel& model, Body& body, std::string_view name);
+
 Json vector_json(const std::vector<float>& values);
+Json scored_labels_json(const std::vector<LabelScore>& labels);  // as text-embeddings-inference and infinity have them
+JsonObject usage_json(uint64_t tokens);
 
 // ---- routes, by family
 
@@ -212,6 +225,11 @@ namespace openai {
 Answering embeddings(const ServedModel& model, Body& body);
 }
 
+namespace vllm {
+Answering score(const ServedModel& model, Body& body);
+Answering classify(const ServedModel& model, Body& body);  // with `raw_scores` the request is one of infinity's clients
+}  // namespace vllm
+
 namespace cohere {
 Answering rerank(const ServedModel& model, Body& body);
 Answering rerank(const ServedModel& model, Body& body, Body& parameters);
@@ -225,8 +243,11 @@ Answering extract(const ServedModel& model, Body& body);   // as NeMo Guardrails
 
 namespace kserve {
 Answering infer(const ServedModel& model, Body& body);
+// What its clients are told of the server and of the models: kserve_models.cpp.
 Json server_json(std::string_view version);
 Json model_json(const ServedModel& model);
+Json statistics_json(const std::string& name, const ModelStatistics& statistics);
+Json index_json(const std::string& name, std::string_view state);  // the state as ModelSet reports it
 }  // namespace kserve
 
 namespace hub {

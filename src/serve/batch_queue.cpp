@@ -12,6 +12,9 @@ constexpr size_t kLookahead = 64;          // sequences of a client, looked at f
 constexpr size_t kIdleClients = 64;        // idle clients whose tags are kept, at least
 constexpr double kNewSpeed = 0.2;          // weight of the last batch in the mean speed
 constexpr double kSharedTime = 50000;      // microseconds of a batch while several clients ask
+constexpr double kAloneTime = 300000;      // and while one does, or
+constexpr double kAloneShare = 0.25;       // of the time that all that waits will take
+constexpr double kFirstWork = 512;         // of a batch while the speed is not known
 constexpr int64_t kSeveralTime = 5000000;  // after the last turn from one client to another
 
 }  // namespace
@@ -202,7 +205,9 @@ double BatchQueue::most_work(int64_t now) {
   size_t waiting = 0;
   for (const Class& priority_class : classes_) waiting += priority_class.order.size();
   if (waiting > 1) several_until_ = now + kSeveralTime;
-  return now < several_until_ && speed_ > 0 ? std::min(limits_.batch_work, speed_ * kSharedTime) : limits_.batch_work;
+  const double alone_work = std::max(speed_ * kAloneTime, kAloneShare * waiting_work_);
+  const double timed_work = now < several_until_ ? speed_ * kSharedTime : alone_work;
+  return std::min(limits_.batch_work, speed_ > 0 ? timed_work : kFirstWork);
 }
 
 BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& late) {

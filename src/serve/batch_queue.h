@@ -3,9 +3,10 @@
 // no threads, no clock and no model: every time is an argument, in microseconds.
 //
 // Order: the classes of priority share the work 8 : 4 : 1, the clients of a class equally, by the work that they got
-// (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest. While
-// several clients ask, a batch takes 50 ms at most, by the speed so far; a single sequence is never split.
-// A client's sequences have at most half of the queue's tokens, but for those of one request by itself.
+// (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest.
+// A batch takes 300 ms at most, by the speed so far, or a quarter of the time that all that waits takes; while several
+// clients ask, 50 ms. A single sequence is never split. A client's sequences have at most half of the queue's tokens,
+// but for those of one request by itself.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -27,9 +28,9 @@ enum class Priority : uint8_t { kHigh, kNormal, kLow };
 
 struct QueueLimits {
   size_t requests = ServerLimits{}.max_concurrent_requests;
-  size_t tokens = size_t{64} * 16384;  // waiting and running
+  size_t tokens = size_t{256} * 4096;  // waiting and running
   // Limits of a batch: work, in tokens whose attention costs nothing, and sequences.
-  double batch_work = 16384;
+  double batch_work = 4096;
   size_t batch_sequences = ServerLimits{}.max_batch_items;
   // The length at which attention is as much work as the rest of the model (cost/operations.h).
   double even_length = 2304;
@@ -93,6 +94,7 @@ class BatchQueue {
   // The time until what waits has run, at the speed of recent batches; 0 before the first.
   int64_t time_to_drain() const;
   const QueueGauges& gauges() const { return gauges_; }
+  const QueueLimits& limits() const { return limits_; }
 
  private:
   static constexpr size_t kClasses = 3;
@@ -136,7 +138,7 @@ class BatchQueue {
   bool take_from(Class& chosen, const std::string& name, Turn& turn);
   void serve(Class& chosen, const std::string& name, std::map<Place, Waiting>::iterator at, Turn& turn);
 
-  QueueLimits limits_;
+  const QueueLimits limits_;
   std::array<Class, kClasses> classes_;
   double class_now_ = 0;
   std::unordered_map<RequestId, Request> requests_;

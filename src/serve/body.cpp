@@ -171,6 +171,26 @@ std::vector<std::string> Body::unknown() const {
   return pointers;
 }
 
+size_t json_bytes(std::string_view text, const JsonLimits& limits) {
+  constexpr size_t kValueBytes = sizeof(Json) * 3 / 2;  // an array that grows has room for more
+  constexpr size_t kMemberBytes = sizeof(JsonMember) - sizeof(Json) + 16;
+  size_t values = 1, members = 0;
+  bool is_in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"')
+      is_in_string = !is_in_string;
+    else if (is_in_string)
+      i += c == '\\';
+    else if (c == ',' || c == '[' || c == '{')
+      ++values;
+    else if (c == ':')
+      ++members;
+  }
+  values = std::min(values, limits.max_nodes);  // no more are read
+  return values * kValueBytes + std::min(members, values) * kMemberBytes;
+}
+
 std::vector<std::string> texts_of(const Json& value, const std::string& pointer) {
   if (!value.is_array())
     Body::refuse_at(pointer, fmt::format("expected an array of strings, got {}", value.describe()));

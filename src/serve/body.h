@@ -80,6 +80,10 @@ class Body {
   std::string_view tail_;
 };
 
+// About the memory that the values of a JSON text will have, strings aside, which are no longer than the text: from its
+// brackets, commas and colons, in one pass. For limits that hold before anything is read.
+size_t json_bytes(std::string_view text, const JsonLimits& limits);
+
 // The strings of an array, each at `pointer`/i. Throws kValidation.
 std::vector<std::string> texts_of(const Json& value, const std::string& pointer);
 

@@ -90,7 +90,8 @@ void add_origin(const HttpRequest& head, const BrowserRules& rules, std::vector<
   const bool are_all = std::ranges::find(rules.origins, "*") != rules.origins.end();
   headers.emplace_back("access-control-allow-origin", are_all ? "*" : std::string(origin));
   headers.emplace_back("access-control-expose-headers",
-                       "x-request-id, retry-after, x-ignored-fields, x-compute-tokens");
+                       "x-request-id, retry-after, x-ignored-fields, x-compute-tokens, x-truncated-inputs, "
+                       "x-truncated-tokens, server-timing");
   headers.emplace_back("vary", "origin");
 }
 

@@ -7,7 +7,9 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "base/checked.h"
 #include "serve/api_error.h"
+#include "serve/coded_body.h"
 #include "serve/fields.h"
 
 namespace deberta::serve {
@@ -43,6 +45,12 @@ std::string dotted(std::string_view pointer) {
   return name;
 }
 
+// The times as a browser's tools show them.
+std::string server_timing(const RequestFacts& facts) {
+  return fmt::format("queue;dur={:.3f}, tokenize;dur={:.3f}, infer;dur={:.3f}, total;dur={:.3f}", facts.queue_s * 1000,
+                     facts.tokenization_s * 1000, facts.inference_s * 1000, facts.total_s * 1000);
+}
+
 }  // namespace
 
 Call::~Call() {
@@ -73,6 +81,10 @@ void Call::begin(Get handler) {
   give(handler(server_, {match_, request(), owner()}));
 }
 
+void Call::begin(Report handler) {
+  server_.pool->post(client_, work_size(), [self = shared_from_this(), handler] { self->report(handler); });
+}
+
 void Call::begin(Command handler) {
   check_taking();
   server_.loader->post([self = shared_from_this(), handler] { self->administer(handler); });
@@ -89,8 +101,13 @@ void Call::begin(Explain handler) {
 void Call::begin(Answer) {
   check_taking();
   check_count();
-  if (size_of(request().body.size()) == WorkSize::kLarge) return await_turn();
+  if (work_size() == WorkSize::kLarge) return await_turn();
   server_.pool->post(client_, WorkSize::kSmall, [self = shared_from_this()] { self->read(); });
+}
+
+// Of reading its body. A coded one may be large, however small it comes.
+WorkSize Call::work_size() const {
+  return coding_of(request()) != Compression::kNone ? WorkSize::kLarge : size_of(request().body.size());
 }
 
 void Call::check_taking() const {
@@ -148,10 +165,14 @@ Priority Call::priority() const {
 
 RequestInfo Call::info() const {
   int64_t deadline_ms = server_.settings.limits.deadline_ms;
-  const std::string milliseconds(request().header("x-deadline-ms"));
-  if (!milliseconds.empty() && milliseconds.size() < 10 &&
-      std::all_of(milliseconds.begin(), milliseconds.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    deadline_ms = std::min<int64_t>(deadline_ms, std::stoll(milliseconds));
+  const std::string_view milliseconds = request().header("x-deadline-ms");
+  if (!milliseconds.empty()) {
+    if (!std::ranges::all_of(milliseconds, [](char c) { return c >= '0' && c <= '9'; }))
+      throw ApiError(ApiCode::kBadRequest, fmt::format("X-Deadline-Ms: expected a whole number of milliseconds, got {}",
+                                                       quote_json(header_text(milliseconds))));
+    // One that does not fit lowers nothing.
+    deadline_ms = std::min(deadline_ms, parse_number<int64_t>(milliseconds).value_or(INT64_MAX));
+  }
   return {.client = client_, .priority = priority(), .deadline = begun_ + deadline_ms * 1000};
 }
 
@@ -175,12 +196,30 @@ std::pair<std::string_view, std::string_view> Call::parts_of(std::string_view bo
   return {body, {}};
 }
 
-Json Call::body_json(std::string_view body) const {
+// Takes the body, decompressed where its client compressed it.
+std::string Call::plain_body() {
+  std::string body = exchange_->take_body();
+  const Compression coding = coding_of(request());
+  if (coding == Compression::kNone || body.empty()) return body;
+  return decoded_body(coding, body, server_.settings.limits.max_body,
+                      [this](size_t bytes) { request().share->resize(bytes); });
+}
+
+// The values count as its client's memory beside the body that they are read from.
+Json Call::body_json(const std::string& body) const {
+  const std::string_view text = parts_of(body).first;
+  request().share->resize(body.capacity() + json_bytes(text, kBodyLimits));
   try {
-    return parse_json(parts_of(body).first, "body", kBodyLimits);
+    return parse_json(text, "body", kBodyLimits);
   } catch (const Error& error) {
     throw ApiError(ApiCode::kBadJson, fmt::format("{}: {}", error.where(), error.message()));
   }
+}
+
+// An object without members where there is no body.
+Json Call::optional_body_json() {
+  const std::string text = plain_body();
+  return text.empty() ? Json(JsonObject()) : body_json(text);
 }
 
 // The model that the path or the header names; empty: neither names one.
@@ -188,12 +227,30 @@ std::string Call::model_of_head() const {
   return !match_.model.empty() ? match_.model : std::string(request().header("x-model"));
 }
 
+// A request whose path names a model may name it again, by any of its names. It may name no other: the answer would be
+// that of a model which the client did not mean.
+void Call::check_same_model(std::string_view where, const std::string& name, const std::string& field) const {
+  if (name.empty()) return;
+  const std::string served = server_.models.served_name(match_.model);
+  if (served.empty() || server_.models.served_name(name) == served) return;
+  throw ApiError(ApiCode::kValidation,
+                 fmt::format("{}: expected {}, the model that the path names, or none, got {}", where,
+                             quote_json(match_.model), quote_begin(name)),
+                 field);
+}
+
 // The model that the path, the header or the body names.
 std::string Call::model_name(Body& body) const {
   const bool has_field = match_.route->dialect != Dialect::kKserve;
   const std::optional<std::string> field_value = has_field ? body.text(field::kModel) : std::nullopt;
+  if (!match_.model.empty()) {
+    check_same_model("X-Model", std::string(request().header("x-model")), "");
+    check_same_model(body.pointer_of(field::kModel.name), field_value.value_or(""),
+                     body.pointer_of(field::kModel.name));
+  }
   if (std::string name = model_of_head(); !name.empty()) return name;
-  return server_.models.count() > 1 ? field_value.value_or("") : "";
+  if (server_.models.count() == 1) return "";
+  return field_value && !field_value->empty() ? *field_value : server_.settings.default_model;
 }
 
 std::shared_ptr<Served> Call::find_model(Body& body) const {
@@ -220,11 +277,12 @@ void Call::hold(const Answering& reply) {
 void Call::read() {
   if (has_left_) return;
   try {
-    const std::string text = exchange_->take_body();
+    const std::string text = plain_body();
     const Json json = body_json(text);
     Body body(json, {}, parts_of(text).second);
     served_ = find_model(body);
     facts_.model = served_->model.name;
+    facts_.is_inference = true;
     admitted_ = served_->worker->admit(info(), text.size() / 2);
     if (!admitted_) throw ApiError(ApiCode::kOverloaded, "the queue is full");
     Answering reply = make(body);
@@ -262,7 +320,7 @@ void Call::note_unknown(const Body& body) {
 void Call::explain(Explain handler) {
   if (has_left_) return;
   try {
-    const Json json = body_json(request().body);
+    const Json json = body_json(plain_body());
     Body body(json);
     served_ = find_model(body);
     facts_.model = served_->model.name;
@@ -274,12 +332,27 @@ void Call::explain(Explain handler) {
   }
 }
 
+// What the server says of itself to a request that may have a body.
+void Call::report(Report handler) {
+  try {
+    const Json json = optional_body_json();
+    Body body(json);
+    const Json answer = handler(server_, body);
+    note_unknown(body);
+    give(json_response(answer));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
 // Opens and closes models, on a thread that does nothing else.
 void Call::administer(Command handler) {
   try {
-    const Json json = request().body.empty() ? Json(JsonObject()) : body_json(request().body);
+    const Json json = optional_body_json();
     Body body(json);
-    give(json_response(handler(server_, match_.model, body)));
+    const std::function<Json()> act = handler(server_, match_.model, body);
+    note_unknown(body);
+    give(json_response(act()));
   } catch (const Error& error) {  // a folder does not open
     fail(
         std::make_exception_ptr(ApiError(ApiCode::kValidation, fmt::format("{}: {}", error.where(), error.message()))));
@@ -294,7 +367,7 @@ Answering Call::make(Body& body) {
 
 // Runs before the tokens count against the client's rate: a request that never fits does not run.
 void Call::check_queued(const Answering& reply) const {
-  const size_t most = server_.queue.tokens;
+  const size_t most = served_->worker->limits().tokens;
   if (reply.plan != nullptr && reply.tokens > most)
     throw ApiError(ApiCode::kTooLarge,
                    fmt::format("expected at most {} tokens in a request, got {}", most, reply.tokens));
@@ -333,7 +406,10 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
     facts_.tokenization_s = seconds_of(read_ - begun_ - waited_);
     facts_.queue_s = seconds_of(outcome_.queue_time + waited_);
     facts_.inference_s = seconds_of(outcome_.compute_time);
-    give(respond_with());
+    const int64_t begun = microseconds();
+    HttpResponse response = respond_with();
+    facts_.output_s = seconds_of(microseconds() - begun);
+    give(std::move(response));
   } catch (...) {
     fail(std::current_exception());
   }
@@ -369,9 +445,17 @@ void Call::fail(const std::exception_ptr& error) {
   respond(error_response(refusal, dialect), &refusal);
 }
 
+std::string Call::ignored_names() const {
+  std::string names;
+  for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(dotted(ignored_[i])));
+  return ignored_.size() > kMostIgnored ? names + ", ..." : names;
+}
+
 void Call::add_headers(HttpResponse& response) const {
   std::vector<Header>& headers = response.headers;
   server_.add_headers(request(), id_, response);
+  if (!ignored_.empty()) headers.emplace_back("x-ignored-fields", ignored_names());
   if (served_ == nullptr) return;
   const auto milliseconds = [](double s) { return std::to_string(static_cast<int64_t>(s * 1000)); };
   headers.emplace_back("x-compute-type", server_.compute_type());
@@ -382,15 +466,11 @@ void Call::add_headers(HttpResponse& response) const {
   headers.emplace_back("x-tokenization-time", milliseconds(facts_.tokenization_s));
   headers.emplace_back("x-queue-time", milliseconds(facts_.queue_s));
   headers.emplace_back("x-inference-time", milliseconds(facts_.inference_s));
+  headers.emplace_back("server-timing", server_timing(facts_));
   if (facts_.cut_inputs > 0) {
     headers.emplace_back("x-truncated-inputs", std::to_string(facts_.cut_inputs));
     headers.emplace_back("x-truncated-tokens", std::to_string(facts_.cut_tokens));
   }
-  if (ignored_.empty()) return;
-  std::string names;
-  for (size_t i = 0; i < std::min(ignored_.size(), kMostIgnored); ++i)
-    names += fmt::format("{}{}", i == 0 ? "" : ", ", header_text(dotted(ignored_[i])));
-  headers.emplace_back("x-ignored-fields", ignored_.size() > kMostIgnored ? names + ", ..." : names);
 }
 
 void Call::respond(HttpResponse response, const ApiError* error) {

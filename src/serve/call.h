@@ -36,15 +36,20 @@ class Call : public std::enable_shared_from_this<Call> {
 
  private:
   std::pair<std::string_view, std::string_view> parts_of(std::string_view body) const;
-  Json body_json(std::string_view body) const;
+  std::string plain_body();
+  Json body_json(const std::string& body) const;
+  Json optional_body_json();
   std::string model_of_head() const;
   std::string model_name(Body& body) const;
+  void check_same_model(std::string_view where, const std::string& name, const std::string& field) const;
   std::shared_ptr<Served> find_model(Body& body) const;
   void begin(Answer handler);
   void begin(Get handler);
+  void begin(Report handler);
   void begin(Command handler);
   void begin(Explain handler);
   void note_leaving();
+  WorkSize work_size() const;
   void check_taking() const;  // throws while the server is about to end
   void check_count() const;   // throws while too many requests are there
   std::string turn_line() const;
@@ -53,6 +58,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void fail_late();
   Answering make(Body& body);
   void note_unknown(const Body& body);
+  void report(Report handler);
   void administer(Command handler);
   void explain(Explain handler);
   std::string owner() const { return key_ ? key_->name : ""; }  // the name of the client's key
@@ -62,6 +68,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void check_queued(const Answering& reply) const;
   void submit(Answering reply);
   void finish(const std::function<HttpResponse()>& respond_with);
+  std::string ignored_names() const;
   void add_headers(HttpResponse& response) const;
   // Claims the one response of this call: true for the first caller alone.
   bool take_turn() {

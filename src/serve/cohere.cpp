@@ -9,11 +9,12 @@ namespace deberta::serve::cohere {
 namespace {
 
 // Strings, or objects with a `text`.
-std::vector<std::string> documents_of(Body& body) {
+std::vector<std::string> documents_of(const ServedModel& model, Body& body) {
   const Json* value = body.find("documents");
   if (value == nullptr) body.refuse_missing("documents");
   const std::string pointer = body.pointer_of("documents");
   if (!value->is_array()) body.refuse("documents", fmt::format("expected an array, got {}", value->describe()));
+  check_count(model, value->as_array().size(), pointer);
   std::vector<std::string> documents;
   for (const Json& element : value->as_array()) {
     const Json* text = element.is_object() ? element.find("text") : &element;
@@ -37,8 +38,7 @@ Answering rerank(const ServedModel& model, Body& body) {
 Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
   const std::optional<std::string> query = body.text("query");
   if (!query) body.refuse_missing("query");
-  std::vector<std::string> documents = documents_of(body);
-  check_count(model, documents.size(), body.pointer_of("documents"));
+  std::vector<std::string> documents = documents_of(model, body);
   body.text(field::kModel);
   RankOptions options;
   options.rules = rules_of(model, parameters, LongText::kCut);
@@ -68,7 +68,7 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters) {
         return JsonObject{{"id", ""},
                           {"model", name},
                           {"results", std::move(results)},
-                          {"usage", JsonObject{{"total_tokens", uint64_t{answers.front().tokens}}}},
+                          {"usage", usage_json(answers.front().tokens)},
                           {"meta", JsonObject{{"api_version", JsonObject{{"version", "2"}}},
                                               {"billed_units", JsonObject{{"search_units", 1}}}}}};
       });

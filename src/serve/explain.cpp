@@ -13,18 +13,37 @@
 #include "analysis/explanation.h"
 #include "analysis/head_figures.h"
 #include "analysis/head_number.h"
+#include "base/utf8.h"
 #include "heads/head_facts.h"
 #include "serve/api_error.h"
 #include "serve/short_text.h"
 
 namespace deberta::serve {
 
-std::string_view query_value(std::string_view query, std::string_view name) {
+namespace {
+
+// With the bytes that %XX stands for: a client that makes an address of values writes org/name as org%2Fname.
+std::string unescaped(std::string_view value) {
+  std::string text;
+  for (size_t i = 0; i < value.size(); ++i) {
+    unsigned byte = 0;
+    const std::string_view digits = value.substr(i).size() > 2 ? value.substr(i + 1, 2) : std::string_view();
+    const bool is_escape = value[i] == '%' && !digits.empty() &&
+                           std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2;
+    text += is_escape ? static_cast<char>(byte) : value[i];
+    if (is_escape) i += 2;
+  }
+  return replace_invalid_utf8(text);
+}
+
+}  // namespace
+
+std::string query_value(std::string_view query, std::string_view name) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), part.size() + 1));
     if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
-      return part.substr(name.size() + 1);
+      return unescaped(part.substr(name.size() + 1));
   }
   return {};
 }
@@ -40,7 +59,7 @@ constexpr int64_t kKeptTime = 60000000;  // microseconds after it was asked last
 }
 
 size_t number_of(std::string_view query, std::string_view name, size_t low, size_t high, std::string_view remedy = {}) {
-  const std::string_view text = query_value(query, name);
+  const std::string text = query_value(query, name);
   size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size() || number < low || number > high)
@@ -163,7 +182,7 @@ void Explanations::forget(int64_t now) {
 
 std::shared_ptr<const AttentionTerms> Explanations::find(std::string_view query, const std::string& owner,
                                                          int64_t now) {
-  const std::string_view id = query_value(query, "id");
+  const std::string id = query_value(query, "id");
   const std::lock_guard lock(mutex_);
   const auto entry =
       std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.id == id && kept.owner == owner; });
@@ -179,7 +198,7 @@ HttpResponse Explanations::terms(std::string_view query, const std::string& owne
   const std::shared_ptr<const AttentionTerms> terms = find(query, owner, now);
   const size_t layer = number_of(query, "layer", 1, terms->layers.size());
   const size_t head = head_index(number_of(query, "head", 1, terms->heads, kHeadRemedy));
-  const std::string_view name = query_value(query, "term"), dtype = query_value(query, "dtype");
+  const std::string name = query_value(query, "term"), dtype = query_value(query, "dtype");
   const std::vector<float>& all = term_of(terms->layers[layer - 1], name);
   if (all.empty()) refuse("term", fmt::format("the model has no {}", name));
   const size_t count = terms->tokens * terms->tokens;

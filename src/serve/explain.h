@@ -17,8 +17,8 @@
 
 namespace deberta::serve {
 
-// The value of a name in a query of plain words and numbers; empty: there is none.
-std::string_view query_value(std::string_view query, std::string_view name);
+// The value of a name in a query, with the bytes that its %XX stand for; empty: there is none.
+std::string query_value(std::string_view query, std::string_view name);
 
 // The row of the relative table for each distance in a text of `length` tokens, as `query` says; no text is run. Throws
 // kValidation.

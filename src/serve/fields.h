@@ -30,13 +30,14 @@ struct Field {
   constexpr std::string_view range() const { return own_range.empty() ? row.range : own_range; }
   constexpr std::string_view default_value() const { return own_default.empty() ? row.default_value : own_default; }
   constexpr bool is_on() const { return default_value() == "true"; }  // the value of an absent flag
-  // For whole numbers, none of them negative.
+  // For whole numbers.
   constexpr int64_t low() const { return number_at(0); }
   constexpr int64_t high() const { return number_at(range().find("..") + 2); }
   constexpr int64_t default_number() const { return whole(default_value()); }
 
  private:
   static constexpr int64_t whole(std::string_view digits) {
+    if (digits.starts_with('-')) return -whole(digits.substr(1));
     int64_t number = 0;
     for (const char c : digits) {
       if (c < '0' || c > '9') break;
@@ -143,6 +144,18 @@ inline constexpr Field kMaxTokensPerDoc =
 inline constexpr Field kReturnDocuments =
     fitting({.name = "return_documents", .row = parameter("rerank", "return_text")});
 
+// ---- vLLM
+
+inline constexpr Field kUseActivation = fitting({.name = "use_activation",
+                                                 .row = parameter("classify", "function"),
+                                                 .own_default = "true",
+                                                 .means = {"auto", "none"},
+                                                 .own_text = "whether the scores are probabilities, or the logits"});
+inline constexpr Field kTruncationSide = fitting({.name = "truncation_side",
+                                                  .row = parameter("classify", "truncate"),
+                                                  .own_range = "left|right",
+                                                  .own_text = "the end at which a text that is too long is cut"});
+
 // ---- the hub
 
 inline constexpr Field kTopLabels =
@@ -188,6 +201,9 @@ inline constexpr Field kJoin = same(parameter("extract", "join"));
 inline constexpr Parameter kProtocol[] = {
     {"model", "", ParameterType::kText, "", "NAME", "the name of a model, where several are served"},
     {"user", "", ParameterType::kText, "", "NAME", "accepted and ignored"},
+    {"truncate_prompt_tokens", "", ParameterType::kInteger, "", "-1..1048576",
+     "tokens, special ones included, at which a longer text is cut; -1: the most that the model reads; without it such "
+     "a text is refused"},
     {"encoding_format", "", ParameterType::kWord, "float", "float|base64",
      "numbers, or the little-endian floats of a vector in base64"},
     {"shape", "", ParameterType::kWord, "hub", "hub|pipeline",
@@ -203,6 +219,7 @@ inline constexpr Parameter kProtocol[] = {
     {"chunk_length", "", ParameterType::kInteger, "384", "1..1048576", "code points of each chunk of the text"},
     {"overlap", "", ParameterType::kInteger, "128", "0..1048575",
      "code points that consecutive chunks share; less than chunk_length, of which it is a third at most by default"},
+    {"ready", "", ParameterType::kFlag, "", "", "only the models that take requests"},
     {"force", "", ParameterType::kFlag, "", "", "also a model with another head or other labels"},
     {"level", "", ParameterType::kWord, "", "info|warning|error", "which requests are logged"},
     {"words", "", ParameterType::kTexts, "", "WORDS",
@@ -226,6 +243,7 @@ consteval Field of_protocol(std::string_view name) {
 }
 inline constexpr Field kModel = of_protocol("model");
 inline constexpr Field kUser = of_protocol("user");
+inline constexpr Field kTruncatePromptTokens = of_protocol("truncate_prompt_tokens");
 inline constexpr Field kEncodingFormat = of_protocol("encoding_format");
 inline constexpr Field kShape = of_protocol("shape");
 inline constexpr Field kSpanThreshold = of_protocol("threshold");
@@ -233,6 +251,7 @@ inline constexpr Field kFlatNer = of_protocol("flat_ner");
 inline constexpr Field kFlatNerOfNemo = fitting({.name = "flat_ner", .row = kFlatNer.row, .own_default = "false"});
 inline constexpr Field kPreset = of_protocol("preset");
 inline constexpr Field kRedact = of_protocol("redact");
+inline constexpr Field kReady = of_protocol("ready");
 inline constexpr Field kChunkLength = of_protocol("chunk_length");
 inline constexpr Field kOverlap = of_protocol("overlap");
 inline constexpr Field kForce = of_protocol("force");

@@ -35,9 +35,7 @@ Inputs texts_of(const ServedModel& model, Body& body, bool& is_list) {
     return inputs;
   }
   const std::string pointer = body.pointer_of("texts");
-  for (std::string& one : serve::texts_of(*texts, pointer))
-    inputs.add(std::move(one), fmt::format("{}/{}", pointer, inputs.size()));
-  check_count(model, inputs.size(), pointer);
+  inputs.add_all(listed_texts(model, *texts, pointer), pointer);
   return inputs;
 }
 

@@ -54,22 +54,18 @@ HttpResponse file_response(std::string_view type, std::string_view text) {
 }
 
 std::string model_of_query(const GetRequest& request) {
-  const std::string_view name = query_value(request.request.query, "model");
-  return std::string(name.empty() ? request.request.header("x-model") : name);
+  const std::string name = query_value(request.request.query, "model");
+  return name.empty() ? std::string(request.request.header("x-model")) : name;
 }
 
 }  // namespace
 
 HttpResponse health(ServerState& server, const GetRequest& request) {
   if (server.is_leaving || server.is_draining) throw ApiError(ApiCode::kDraining, "the server is shutting down");
+  if (!request.match.model.empty()) server.models.find(request.match.model);  // throws
   server.models.check_ready();
   const bool is_kserve = request.match.route->dialect == Dialect::kKserve;
   return json_response(is_kserve ? JsonObject{{"ready", true}} : JsonObject{{"status", "ok"}});
-}
-
-HttpResponse model_ready(ServerState& server, const GetRequest& request) {
-  server.models.find(request.match.model);  // throws
-  return health(server, request);
 }
 
 HttpResponse live(ServerState&, const GetRequest&) {
@@ -106,6 +102,13 @@ HttpResponse kserve_model(ServerState& server, const GetRequest& request) {
   return json_response(kserve::model_json(server.models.find(request.match.model)->model));
 }
 
+HttpResponse statistics(ServerState& server, const GetRequest& request) {
+  JsonArray all;
+  for (const std::shared_ptr<Served>& served : server.models.open_ones_of(request.match.model))
+    all.push_back(kserve::statistics_json(served->model.name, server.metrics.statistics(served->model.name)));
+  return json_response(JsonObject{{"model_stats", std::move(all)}});
+}
+
 HttpResponse explain_terms(ServerState& server, const GetRequest& request) {
   return server.explanations.terms(request.request.query, request.owner, microseconds());
 }
@@ -132,39 +135,61 @@ HttpResponse explain_size(ServerState& server, const GetRequest& request) {
 
 }  // namespace gets
 
+namespace reports {
+
+Json repository_index(const ServerState& server, Body& body) {
+  const bool is_ready_alone = body.flag(field::kReady);
+  JsonArray all;
+  for (const ModelSet::Status& status : server.models.statuses()) {
+    if (!is_ready_alone || status.state == "open") all.push_back(kserve::index_json(status.name, status.state));
+  }
+  return all;
+}
+
+}  // namespace reports
+
 namespace commands {
 namespace {
 
 Json state_of(const ServerState& server, const std::string& model) {
+  const std::string name = server.models.served_name(model);
   for (const ModelSet::Status& status : server.models.statuses()) {
-    if (status.name == model || status.repository == model)
-      return JsonObject{{"name", status.name}, {"state", status.state}};
+    if (status.name == name) return JsonObject{{"name", status.name}, {"state", status.state}};
   }
   return {};
 }
 
 }  // namespace
 
-Json load(ServerState& server, const std::string& model, Body&) {
-  server.models.load(model);
-  return state_of(server, model);
+std::function<Json()> load(ServerState& server, const std::string& model, Body&) {
+  return [&server, model] {
+    server.models.load(model);
+    return state_of(server, model);
+  };
 }
 
-Json unload(ServerState& server, const std::string& model, Body&) {
-  server.models.unload(model);
-  return state_of(server, model);
+std::function<Json()> unload(ServerState& server, const std::string& model, Body&) {
+  return [&server, model] {
+    server.models.unload(model);
+    return state_of(server, model);
+  };
 }
 
-Json reload(ServerState& server, const std::string& model, Body& body) {
-  server.reload(model, body.flag(field::kForce));
-  return state_of(server, model);
+std::function<Json()> reload(ServerState& server, const std::string& model, Body& body) {
+  return [&server, model, forces = body.flag(field::kForce)] {
+    server.reload(model, forces);
+    return state_of(server, model);
+  };
 }
 
-Json set_log_level(ServerState& server, const std::string&, Body& body) {
-  const std::optional<std::string> level = body.word(field::kLevel);
-  if (!level) body.refuse_missing(field::kLevel.name);
-  server.log_level = *level == "info" ? LogLevel::kInfo : *level == "warning" ? LogLevel::kWarning : LogLevel::kError;
-  return JsonObject{{"level", *level}};
+std::function<Json()> set_log_level(ServerState& server, const std::string&, Body& body) {
+  const std::optional<std::string> word = body.word(field::kLevel);
+  if (!word) body.refuse_missing(field::kLevel.name);
+  const LogLevel level = *word == "info" ? LogLevel::kInfo : *word == "warning" ? LogLevel::kWarning : LogLevel::kError;
+  return [&server, level, word = *word]() -> Json {
+    server.log_level = level;
+    return JsonObject{{"level", word}};
+  };
 }
 
 }  // namespace commands

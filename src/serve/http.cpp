@@ -48,6 +48,14 @@ std::string_view HttpRequest::header(std::string_view name) const {
   return {};
 }
 
+std::string_view HttpRequest::last_header(std::string_view name) const {
+  std::string_view last;
+  for (const auto& [key, value] : headers) {
+    if (key == name) last = value;
+  }
+  return last;
+}
+
 Exchange::~Exchange() {
   if (send_) send_({.status = 500, .headers = {}, .body = {}, .closes = true});
 }

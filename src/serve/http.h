@@ -40,7 +40,8 @@ struct HttpRequest {
   std::string local = {};                   // the address that it asked; empty behind a Unix socket
   std::shared_ptr<ClientShare> share = {};  // what it has of the memory; null where nothing counts
 
-  std::string_view header(std::string_view name) const;  // empty without it; the first of several
+  std::string_view header(std::string_view name) const;       // empty without it; the first of several
+  std::string_view last_header(std::string_view name) const;  // the same; the last of several
 };
 
 struct HttpResponse {

@@ -34,6 +34,9 @@ using Parser = http::request_parser<http::string_body>;
 // Bytes of a refused body that are still read, so that the client sees the answer.
 constexpr size_t kMostDropped = 65536;
 constexpr double kLinger = 2;  // seconds that a refused client may still send
+// Connections over the caps that linger at a time; further ones end once they are told. Each has a descriptor, and if
+// one client could have any number of them, none would be left for the others.
+constexpr size_t kMostLingering = 256;
 constexpr auto kTick = std::chrono::milliseconds(20);
 
 std::chrono::nanoseconds seconds(double s) {
@@ -46,12 +49,18 @@ struct Refusal {
   std::string why;
 };
 
-Refusal refusal_of(const Code& code) {
+Refusal too_large(uint64_t max_body) {
+  return {413, fmt::format("expected a body of at most {} bytes", max_body)};
+}
+
+Refusal refusal_of(const Code& code, const HttpSettings& settings) {
   if (code == http::error::end_of_stream || code == asio::error::eof || code == asio::error::connection_reset ||
       code == asio::error::operation_aborted || code == http::error::partial_message)
     return {};
-  if (code == http::error::body_limit) return {413, "the body is too large"};
+  if (code == http::error::body_limit) return too_large(settings.max_body);
   if (code == http::error::header_limit) return {431, "the header is too large"};
+  if (code == http::error::buffer_overflow)
+    return {431, "the header of a chunk, or what follows the body, is too large"};
   if (code.category() == http::make_error_code(http::error::bad_version).category()) return {400, code.message()};
   return {};
 }
@@ -78,15 +87,15 @@ Refusal check_head(const http::request_header<>& head, const HttpSettings& setti
   const auto coding = head[http::field::transfer_encoding];
   if (!coding.empty() && lower_case({coding.data(), coding.size()}) != "chunked")
     return {400, "expected Transfer-Encoding: chunked"};
+  if (!coding.empty() && head.version() == 10) return {400, "expected no Transfer-Encoding in HTTP/1.0"};
   if (!coding.empty() && head.count(http::field::content_length) > 0)
     return {400, "expected Content-Length or Transfer-Encoding, got both"};
-  if (!head[http::field::content_encoding].empty()) return {415, "Content-Encoding is not supported"};
   const auto target = head.target();
   if (target.empty() || target.front() != '/') return {400, "expected a target that begins with /"};
   return {};
 }
 
-HttpRequest request_of(const http::request<http::string_body>& from, const Ends& ends) {
+HttpRequest request_of(const http::request_header<>& from, const Ends& ends) {
   HttpRequest request;
   request.method = std::string(from.method_string());
   const std::string target(from.target());
@@ -127,7 +136,7 @@ struct HttpServer::State {
   const uint16_t port;
   std::vector<std::thread> threads;
   std::atomic<bool> is_draining = false;
-  std::atomic<size_t> accepted = 0, refused = 0;
+  std::atomic<size_t> accepted = 0, refused = 0, refusing = 0;
 
   std::mutex mutex;
   std::condition_variable closed;
@@ -140,13 +149,19 @@ namespace {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(HttpServer::State& server, Socket socket, Ends ends)
-      : server_(server), socket_(std::move(socket)), timer_(socket_.get_executor()), ends_(std::move(ends)) {}
+      : server_(server),
+        socket_(std::move(socket)),
+        timer_(socket_.get_executor()),
+        ends_(std::move(ends)),
+        buffer_(kPieceBytes + server.settings.max_header_bytes) {}
 
   void start() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->wait_for_request(); });
   }
-  // A connection over the caps: one answer, then the end.
-  void start_refusing() {
+  // A connection over the caps, counted as one that is refused: one answer, then the end.
+  void start_refusing(bool lingers) {
+    is_refused_ = true;
+    lingers_ = lingers;
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] {
       self->write(self->server_.hooks.error(503, "too many connections", self->ends_.peer), true);
     });
@@ -187,8 +202,9 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::steady_timer timer_;
   uint64_t armed_ = 0;
   Ends ends_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_;  // what is not parsed yet, and so never more than a piece and a header
   std::optional<Parser> parser_;
+  HttpRequest request_;  // by its head: fields that follow a chunked body are no headers of it
   // The response that is written: its head or a piece that is on its way, and where the others come from.
   http::response<http::empty_body> response_;
   std::string out_, rest_;
@@ -201,6 +217,7 @@ class Session : public std::enable_shared_from_this<Session> {
   size_t shared_ = 0;                   // bytes of its body that it has room for
   size_t served_ = 0;
   bool is_http10_ = false, is_chunked_ = false, closes_ = false;
+  bool is_refused_ = false, lingers_ = true;
   bool is_idle_ = false, is_head_ = false, keeps_alive_ = false, is_watching_ = false, is_closed_ = false,
        is_late_ = false;
 };
@@ -246,16 +263,18 @@ void Session::read_head() {
 }
 
 void Session::on_head(const Code& code) {
-  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code));
+  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code, server_.settings));
   const auto& head = parser_->get();
   if (const Refusal refusal = check_head(head, server_.settings); refusal.status != 0) return refuse(refusal);
   const auto length = parser_->content_length();
-  if (length && *length > server_.settings.max_body) return refuse({413, "the body is too large"});
+  if (length && *length > server_.settings.max_body) return refuse(too_large(server_.settings.max_body));
   is_head_ = head.method() == http::verb::head;
   is_http10_ = head.version() == 10;
   shared_ = parser_->is_done() ? 0 : length.value_or(kPieceBytes);
-  Admission admission = server_.hooks.admit(request_of(head, ends_), shared_);
-  if (admission.refusal) return write(std::move(*admission.refusal), !parser_->is_done() || !head.keep_alive());
+  request_ = request_of(head, ends_);
+  keeps_alive_ = head.keep_alive();
+  Admission admission = server_.hooks.admit(request_, shared_);
+  if (admission.refusal) return write(std::move(*admission.refusal), !parser_->is_done() || !keeps_alive_);
   share_ = std::move(admission.share);
   arm(server_.settings.body_s);
   const auto expected = head[http::field::expect];
@@ -279,7 +298,7 @@ void Session::read_body() {
 }
 
 void Session::on_body(const Code& code) {
-  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code));
+  if (code) return refuse(is_late_ ? Refusal{408, "the request came too slowly"} : refusal_of(code, server_.settings));
   if (has_room_for_body()) read_body();
 }
 
@@ -304,8 +323,8 @@ void Session::refuse(const Refusal& refusal) {
 
 void Session::hand_over() {
   disarm();
-  keeps_alive_ = parser_->get().keep_alive() && ++served_ < server_.settings.max_requests_per_connection;
-  HttpRequest request = request_of(parser_->get(), ends_);
+  keeps_alive_ = keeps_alive_ && ++served_ < server_.settings.max_requests_per_connection;
+  HttpRequest request = std::move(request_);
   request.body = std::move(parser_->get().body());
   request.share = std::move(share_);
   const auto send = [self = shared_from_this()](HttpResponse response) {
@@ -361,6 +380,8 @@ void Session::write(HttpResponse response, bool closes) {
     if (value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) response_.insert(name, value);
   }
   response_.keep_alive(!closes_);
+  if (is_http10_ && !closes_)
+    response_.set(http::field::connection, "keep-alive");  // else such a client waits for the end
   if (is_chunked_) response_.chunked(true);
   const bool has_body = response.status != 204;
   if (!pieces_ && has_body) response_.content_length(response.body.size());  // HEAD too: the length that GET has
@@ -414,6 +435,7 @@ void Session::on_written(bool is_whole) {
   if (!closes_) return wait_for_request();
   Code ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+  if (!lingers_) return close();
   arm(kLinger);
   drop_rest(0);
 }
@@ -433,6 +455,7 @@ void Session::close() {
   disarm();
   Code ignored;
   socket_.close(ignored);
+  if (is_refused_) --server_.refusing;
   const std::lock_guard lock(server_.mutex);
   if (server_.sessions.erase(shared_from_this()) > 0) {
     const auto connections = server_.per_address.find(ends_.peer);
@@ -463,7 +486,7 @@ void HttpServer::State::add(Socket socket, const Ends& ends) {
   }
   ++(is_refused ? refused : accepted);
   if (is_refused)
-    session->start_refusing();
+    session->start_refusing(++refusing <= kMostLingering);
   else
     session->start();
 }

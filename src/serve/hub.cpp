@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/ascii.h"
 #include "config/aggregation.h"
 #include "heads/head_facts.h"
 #include "pipeline/answer_json.h"
@@ -53,9 +54,8 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body, bool& is_list) {
   if (!is_list) {
     inputs.add(value.as_string(), body.pointer_of("inputs"));
   } else {
-    inputs.add_all(value, body.pointer_of("inputs"));
+    inputs.add_all(model, value, body.pointer_of("inputs"));
   }
-  check_count(model, inputs.size(), body.pointer_of("inputs"));
   return inputs;
 }
 
@@ -88,9 +88,9 @@ Answering classification(const ServedModel& model, Body& body) {
     add_pair(body.part(input, at), inputs);
   };
   if (!is_list) add(value, pointer);
+  if (is_list) check_count(model, value.as_array().size(), pointer);
   for (size_t i = 0; is_list && i < value.as_array().size(); ++i)
     add(value.as_array()[i], fmt::format("{}/{}", pointer, i));
-  check_count(model, inputs.size(), pointer);
   Parameters parameters(body);
   SequenceOptions options;
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
@@ -318,9 +318,10 @@ Answering fill_mask(const ServedModel& model, Body& body) {
 
 // Each text with each label in its sentence; where a sentence is too long, the longer of label and template is at
 // fault.
-std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& fields, const ZeroShotOptions& options) {
+std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, Body& fields, const ZeroShotOptions& options) {
   const std::string& form = options.hypothesis_template;
   const std::string slot = "{}", labels = fields.pointer_of(field::kCandidateLabels.name);
+  const bool is_list = fields.find(field::kCandidateLabels.name)->is_array();
   std::vector<PlacedText> placed;
   for (const PlacedText& text : inputs.placed()) {
     for (size_t i = 0; i < options.labels.size(); ++i) {
@@ -328,11 +329,30 @@ std::vector<PlacedText> placed_hypotheses(const Inputs& inputs, const Body& fiel
       const size_t at = std::min(form.find(slot), form.size());
       const std::string pair = form.substr(0, at) + label + form.substr(std::min(at + slot.size(), form.size()));
       placed.push_back({text.text, text.pointer, pair,
-                        label.size() >= form.size() ? fmt::format("{}/{}", labels, i)
-                                                    : fields.pointer_of(field::kHypothesisTemplate.name)});
+                        label.size() < form.size() ? fields.pointer_of(field::kHypothesisTemplate.name)
+                        : is_list                  ? fmt::format("{}/{}", labels, i)
+                                                   : labels});
     }
   }
   return placed;
+}
+
+// A list of labels, or one text with commas between them, as the transformers pipelines take it.
+std::vector<std::string> candidate_labels_of(const ServedModel& model, Body& fields) {
+  const std::string_view name = field::kCandidateLabels.name;
+  const Json* value = fields.find(name);
+  if (value == nullptr) fields.refuse_missing(name);
+  if (!value->is_string()) return *fields.texts(field::kCandidateLabels);
+  const std::string& text = value->as_string();
+  check_most(model, 1 + static_cast<size_t>(std::ranges::count(text, ',')), fields.pointer_of(name));
+  std::vector<std::string> labels;
+  for (size_t at = 0, comma = 0; comma != text.npos; at = comma + 1) {
+    comma = text.find(',', at);
+    labels.emplace_back(strip(std::string_view(text).substr(at, comma == text.npos ? comma : comma - at)));
+    if (labels.back().empty())
+      fields.refuse(name, fmt::format("expected labels with commas between them, got {}", value->describe()));
+  }
+  return labels;
 }
 
 Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_default) {
@@ -340,12 +360,11 @@ Answering zero_shot(const ServedModel& model, Body& body, bool is_pipeline_by_de
   const Inputs inputs = texts_of_inputs(model, body, is_list);
   Parameters parameters(body);
   Body& fields = parameters.get();
-  const std::optional<std::vector<std::string>> labels = fields.texts(field::kCandidateLabels);
-  if (!labels) fields.refuse_missing(field::kCandidateLabels.name);
-  check_count(model, labels->size() * inputs.size(), fields.pointer_of(field::kCandidateLabels.name));
+  std::vector<std::string> labels = candidate_labels_of(model, fields);
+  check_count(model, labels.size() * inputs.size(), fields.pointer_of(field::kCandidateLabels.name));
   ZeroShotOptions options;
   options.rules = rules_of(model, fields, LongText::kCut);
-  options.labels = *labels;
+  options.labels = std::move(labels);
   options.hypothesis_template = fields.text(field::kHypothesisTemplate).value_or(options.hypothesis_template);
   options.is_multi_label = fields.flag(field::kMultiLabel);
   const bool is_pipeline = parameters.is_pipeline(is_pipeline_by_default);
@@ -496,15 +515,13 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
   Body choice_body = body.part(inputs_of(body), body.pointer_of("inputs"));
   const std::optional<std::string> context = choice_body.text("context"), question = choice_body.text("question");
   if (!context) choice_body.refuse_missing("context");
-  const std::optional<std::vector<std::string>> choices = choice_body.texts("choices");
-  if (!choices) choice_body.refuse_missing("choices");
-  check_count(model, choices->size(), choice_body.pointer_of("choices"));
+  const std::vector<std::string> choices = required_texts(model, choice_body, "choices");
   Parameters parameters(body);
   ChoiceOptions options;
   options.rules = rules_of(model, parameters.get(), LongText::kCut);
-  TextInput input{.text = *context, .items = *choices};
+  TextInput input{.text = *context, .items = choices};
   if (question) input.pair = *question;
-  if (choices->size() < 2) choice_body.refuse("choices", fmt::format("expected at least two, got {}", choices->size()));
+  if (choices.size() < 2) choice_body.refuse("choices", fmt::format("expected at least two, got {}", choices.size()));
   Inputs inputs;
   inputs.add(*context, choice_body.pointer_of("context"), question.value_or(""), choice_body.pointer_of("question"));
   const auto plan = [&] {
@@ -517,7 +534,7 @@ Answering multiple_choice(const ServedModel& model, Body& body) {
     }
   };
   return counted(answering(places_of(model, options.rules, parameters.get(), inputs).plan(plan),
-                           [choices = *choices](const std::vector<ChoiceAnswer>& answers) -> Json {
+                           [choices](const std::vector<ChoiceAnswer>& answers) -> Json {
                              return to_json(answers.front(), choices);
                            }),
                  inputs);

@@ -447,10 +447,6 @@ Answering embedding(const ServedModel& model, const RequestInputs& inputs, const
   return reply;
 }
 
-JsonObject tensor_json(std::string_view name, std::string_view datatype, JsonArray shape) {
-  return {{"name", name}, {"datatype", datatype}, {"shape", std::move(shape)}};
-}
-
 // The number of logits in an answer, padding included.
 size_t answered_values(const ServedModel& model, const Answering& reply, size_t columns) {
   const HeadFacts& head = facts_of(model.pipeline.model.head());
@@ -477,31 +473,6 @@ Answering infer(const ServedModel& model, Body& body) {
   reply.items = inputs.texts.size() + inputs.encodings.size();
   reply.characters = inputs.texts.characters();
   return reply;
-}
-
-Json server_json(std::string_view version) {
-  return JsonObject{{"name", "deberta"}, {"version", version}, {"extensions", JsonArray{"binary_tensor_data"}}};
-}
-
-Json model_json(const ServedModel& model) {
-  const Json any = int64_t{-1};
-  JsonArray inputs;
-  for (const char* name : {"text", "text_pair"}) inputs.push_back(tensor_json(name, "BYTES", {any}));
-  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"})
-    inputs.push_back(tensor_json(name, "INT64", {any, any}));
-  const HeadFacts& head = facts_of(model.pipeline.model.head());
-  JsonArray outputs;
-  if (head.has_plain_logits()) {
-    JsonArray shape{any, head.is_per_sequence() ? Json(model.pipeline.model.labels()) : any};
-    if (!head.is_per_sequence()) shape.push_back(any);
-    outputs.push_back(tensor_json("logits", "FP32", std::move(shape)));
-  }
-  outputs.push_back(tensor_json("embedding", "FP32", {any, int64_t{model.pipeline.config.hidden_size}}));
-  return JsonObject{{"name", model.name},
-                    {"versions", JsonArray{"1"}},
-                    {"platform", "deberta"},
-                    {"inputs", std::move(inputs)},
-                    {"outputs", std::move(outputs)}};
 }
 
 }  // namespace deberta::serve::kserve

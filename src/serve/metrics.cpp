@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace deberta::serve {
@@ -80,6 +81,7 @@ void Metrics::count(const RequestFacts& facts) {
   counters_["truncated_tokens_total"][model] += facts.cut_tokens;
   add("request_duration_seconds", labels, facts.total_s, seconds_bounds());
   if (has_tei_names_) count_as_tei(facts);
+  if (facts.is_inference) count_for_model(facts);
   if (!facts.has_run) return;
   add("tokenization_duration_seconds", labels, facts.tokenization_s, seconds_bounds());
   add("queue_duration_seconds", labels, facts.queue_s, seconds_bounds());
@@ -87,6 +89,34 @@ void Metrics::count(const RequestFacts& facts) {
   add("overhead_duration_seconds", labels,
       std::max(0.0, facts.total_s - facts.tokenization_s - facts.queue_s - facts.inference_s), seconds_bounds());
   add("input_tokens", labels, static_cast<double>(facts.tokens), size_bounds());
+}
+
+void ModelStatistics::Times::add(double seconds) {
+  ++count;
+  nanoseconds += static_cast<uint64_t>(std::llround(std::max(0.0, seconds) * 1e9));
+}
+
+// A request that no model ran for, such as one for tokens, is counted only where it fails: what it would have been is
+// not known then.
+void Metrics::count_for_model(const RequestFacts& facts) {
+  const bool is_answered = facts.failure.empty();
+  if (is_answered && !facts.has_run) return;
+  ModelStatistics& all = statistics_[facts.model];
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  all.last_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  if (!is_answered) return all.failed.add(facts.total_s);
+  all.items += facts.items;
+  all.answered.add(facts.total_s);
+  all.queued.add(facts.queue_s);
+  all.read.add(facts.tokenization_s);
+  all.computed.add(facts.inference_s);
+  all.made.add(facts.output_s);
+}
+
+ModelStatistics Metrics::statistics(const std::string& model) const {
+  const std::lock_guard lock(mutex_);
+  const auto entry = statistics_.find(model);
+  return entry == statistics_.end() ? ModelStatistics() : entry->second;
 }
 
 void Metrics::count_as_tei(const RequestFacts& facts) {
@@ -107,6 +137,9 @@ void Metrics::count_batch(const std::string& model, size_t sequences, size_t tok
   add("batch_tokens", labels, static_cast<double>(tokens), size_bounds());
   add("batch_fill_ratio", labels, fill, share_bounds());
   add("batch_duration_seconds", labels, seconds, seconds_bounds());
+  ModelStatistics& all = statistics_[model];
+  ++all.batches;
+  all.by_sequences[sequences].add(seconds);
   if (!has_tei_names_) return;
   add("te_batch_next_size", "", static_cast<double>(sequences), size_bounds());
   add("te_batch_next_tokens", "", static_cast<double>(tokens), size_bounds());

@@ -22,7 +22,23 @@ struct RequestFacts {
   size_t items = 0, tokens = 0;
   size_t cut_inputs = 0, cut_tokens = 0;
   double total_s = 0, tokenization_s = 0, queue_s = 0, inference_s = 0;
-  bool has_run = false;  // the three parts are known
+  bool has_run = false;       // the three parts are known
+  double output_s = 0;        // from the model's results to an answer; what is made while it is read is not counted
+  bool is_inference = false;  // for an answer of the model, which is known
+};
+
+// What requests of one model took, as Triton's clients read it.
+struct ModelStatistics {
+  struct Times {
+    uint64_t count = 0, nanoseconds = 0;
+    void add(double seconds);
+  };
+  int64_t last_ms = 0;  // when the last request ended, since 1970; 0: there was none
+  uint64_t items = 0;   // of requests that were answered
+  uint64_t batches = 0;
+  Times answered, failed;                // requests, from their first byte to their answer
+  Times queued, read, computed, made;    // the parts of those that were answered
+  std::map<size_t, Times> by_sequences;  // batches, by how many sequences they had
 };
 
 struct GaugeValue {
@@ -38,6 +54,7 @@ class Metrics {
 
   void count(const RequestFacts& facts);
   void count_batch(const std::string& model, size_t sequences, size_t tokens, double fill, double seconds);
+  ModelStatistics statistics(const std::string& model) const;
 
   // The text of /metrics. Counters that others keep come as gauges whose names end in _total.
   std::string text(const std::vector<GaugeValue>& gauges) const;
@@ -52,11 +69,13 @@ class Metrics {
   void add(std::string_view name, const Labels& labels, double value, const std::vector<double>& bounds);
 
   void count_as_tei(const RequestFacts& facts);
+  void count_for_model(const RequestFacts& facts);
 
   const bool has_tei_names_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<Labels, uint64_t>> counters_;
   std::map<std::string, std::pair<const std::vector<double>*, std::map<Labels, Histogram>>> histograms_;
+  std::map<std::string, ModelStatistics> statistics_;  // by the model's name
 };
 
 }  // namespace deberta::serve

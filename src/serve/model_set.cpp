@@ -83,14 +83,19 @@ void ModelSet::open_all() {
 
 std::string ModelSet::names() const {
   std::string all;
-  for (const Slot& slot : slots_) all += fmt::format("{}{}", all.empty() ? "" : ", ", slot.source.name);
+  for (const Slot& slot : slots_) {
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", slot.source.name);
+    for (const std::string& alias : slot.source.aliases) all += ", " + alias;
+  }
   return all;
 }
 
 std::optional<size_t> ModelSet::find_index(const std::string& name) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const ModelSource& source = slots_[i].source;
-    if (source.name == name || (!name.empty() && source.repository == name)) return i;
+    if (source.name == name || (!name.empty() && source.repository == name) ||
+        std::ranges::find(source.aliases, name) != source.aliases.end())
+      return i;
   }
   return std::nullopt;
 }
@@ -128,6 +133,10 @@ std::vector<std::shared_ptr<Served>> ModelSet::open_ones() const {
   return all;
 }
 
+std::vector<std::shared_ptr<Served>> ModelSet::open_ones_of(const std::string& name) const {
+  return name.empty() ? open_ones() : std::vector{find(name)};
+}
+
 void ModelSet::check_ready() const {
   const std::lock_guard lock(mutex_);
   if (!std::ranges::all_of(slots_, [](const Slot& slot) { return slot.served || slot.is_unloaded; }))
@@ -141,11 +150,7 @@ std::vector<ModelSet::Status> ModelSet::statuses() const {
   std::vector<Status> all;
   for (const Slot& slot : slots_) {
     const std::string& path = slot.served ? slot.served->model.path : slot.source.path;
-    all.push_back({slot.source.name, path,
-                   slot.served        ? "open"
-                   : slot.is_unloaded ? "closed"
-                                      : "opening",
-                   slot.source.repository});
+    all.push_back({slot.source.name, path, slot.served ? "open" : slot.is_unloaded ? "closed" : "opening"});
   }
   return all;
 }

@@ -14,9 +14,11 @@
 namespace deberta::serve {
 
 struct ModelSource {
-  std::string name = {};                   // under which it is served
-  std::string path = {};                   // path of its folder
-  std::string repository = {};             // ORG/NAME, another name of it, where it is of the hub's cache
+  std::string name = {};                  // under which it is served, and counted
+  std::string path = {};                  // path of its folder
+  std::string repository = {};            // ORG/NAME, another name of it, where it is of the hub's cache
+  std::vector<std::string> aliases = {};  // more names of it
+  std::optional<size_t> max_requests = {}, max_queue_tokens = {};  // as in its ServerModel
   std::function<std::string()> find = {};  // where its folder lies now: a name of the hub's cache may move on
 };
 
@@ -42,15 +44,16 @@ class ModelSet {
   // By name; without one, the only model. Throws kModelNotFound with the names there are, and kLoading.
   std::shared_ptr<Served> find(const std::string& name) const;
   std::vector<std::shared_ptr<Served>> open_ones() const;
+  // The model of that name alone, as find(); without a name all that are open.
+  std::vector<std::shared_ptr<Served>> open_ones_of(const std::string& name) const;
   // Throws kLoading unless all but those that unload() closed are open, and at least one is.
   void check_ready() const;
   size_t count() const { return slots_.size(); }
-  // The name under which a model with this name or of this repository is served; empty: none.
+  // The first name of the model that has this name or is of this repository; empty: none.
   std::string served_name(const std::string& name) const;
 
   struct Status {
     std::string name, path, state;  // "open", "opening", "closed"
-    std::string repository;         // as in its ModelSource
   };
   std::vector<Status> statuses() const;
 

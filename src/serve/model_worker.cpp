@@ -230,6 +230,11 @@ QueueGauges ModelWorker::gauges() const {
   return state_->queue.gauges();
 }
 
+// They never change, so that no lock is needed.
+const QueueLimits& ModelWorker::limits() const {
+  return state_->queue.limits();
+}
+
 int64_t ModelWorker::time_to_drain() const {
   const std::lock_guard lock(state_->mutex);
   return state_->queue.time_to_drain();

@@ -60,6 +60,7 @@ class ModelWorker {
   void stop();
 
   QueueGauges gauges() const;
+  const QueueLimits& limits() const;
   int64_t time_to_drain() const;
   // Called after each batch, by the thread that computes.
   void on_batch(std::function<void(const BatchFacts&)> tell);

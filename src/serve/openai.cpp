@@ -69,7 +69,7 @@ EmbeddingInputs inputs_of(const ServedModel& model, Body& body) {
       inputs.encodings.push_back(encoding_of(model, array[i], at));
     }
   } else {
-    inputs.texts.add_all(*value, pointer);
+    inputs.texts.add_all(model, *value, pointer);
   }
   return inputs;
 }
@@ -110,7 +110,7 @@ Answering embeddings(const ServedModel& model, Body& body) {
                      tokens += answer.tokens;
                    }
                    const auto vectors = std::make_shared<const VectorTexts>(std::move(answers), columns);
-                   const Json usage = JsonObject{{"prompt_tokens", tokens}, {"total_tokens", tokens}};
+                   const Json usage = usage_json(tokens);
                    return parts_response(
                        "{\"object\": \"list\", \"data\": [", vectors->texts(),
                        [vectors, is_base64](size_t i, std::string& out) { add_embedding(*vectors, i, is_base64, out); },

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <deque>
+#include <optional>
 #include <vector>
 
 #include "serve/handlers.h"
@@ -26,25 +29,47 @@ constexpr std::array kRoutes = {
     Route{"POST", "/tokenize", plain<tei::tokenize>},
     Route{"POST", "/decode", plain<tei::decode>},
     Route{"POST", "/embeddings", plain<openai::embeddings>, Dialect::kOpenAi},
+    Route{"POST", "/score", plain<vllm::score>, Dialect::kOpenAi},
+    Route{"POST", "/v1/score", plain<vllm::score>, Dialect::kOpenAi},
+    Route{"POST", "/classify", plain<vllm::classify>, Dialect::kOpenAi},
     Route{"POST", "/gliner", plain<gliner::entities>},
     Route{"POST", "/gliner/restore", plain<gliner::restore>},
     Route{"POST", "/v1/extract", plain<gliner::extract>},
     Route{"POST", "/", answers::own_task},
     Route{"POST", "/invocations", answers::own_task},
-    Route{"GET", "/info", gets::info},
-    Route{.method = "GET", .path = "/health", .handler = gets::health, .ports = Ports::kBoth, .is_open = true},
-    Route{.method = "GET", .path = "/ping", .handler = gets::health, .ports = Ports::kBoth, .is_open = true},
+    Route{.method = "GET", .path = "/info", .handler = gets::info, .is_of_model = true},
+    Route{.method = "GET",
+          .path = "/health",
+          .handler = gets::health,
+          .ports = Ports::kBoth,
+          .is_open = true,
+          .is_of_model = true},
+    Route{.method = "GET",
+          .path = "/ping",
+          .handler = gets::health,
+          .ports = Ports::kBoth,
+          .is_open = true,
+          .is_of_model = true},
     Route{"GET", "/metrics", gets::metrics, Dialect::kTei, Scope::kMetrics, Ports::kMetrics},
     Route{"POST", "/v1/embeddings", plain<openai::embeddings>, Dialect::kOpenAi},
-    Route{"GET", "/v1/models", gets::models, Dialect::kOpenAi},
+    Route{.method = "GET",
+          .path = "/v1/models",
+          .handler = gets::models,
+          .dialect = Dialect::kOpenAi,
+          .is_of_model = true},
+    Route{"GET", "/v1/models/{model}", gets::openai_model, Dialect::kOpenAi},
     Route{"POST", "/v1/rerank", plain<cohere::rerank>, Dialect::kCohere},
     Route{"POST", "/v1/reranking", plain<cohere::rerank>, Dialect::kCohere},
     Route{"POST", "/v2/rerank", plain<cohere::rerank>, Dialect::kCohere},
     Route{"GET", "/v2", gets::kserve_server, Dialect::kKserve},
     Route{"GET", "/v2/health/live", gets::live, Dialect::kKserve, Scope::kInfer, Ports::kServing, true},
     Route{"GET", "/v2/health/ready", gets::health, Dialect::kKserve, Scope::kInfer, Ports::kBoth, true},
-    Route{"GET", "/v2/models/{model}/ready", gets::model_ready, Dialect::kKserve},
-    Route{"GET", "/v2/models/{model}/versions/1/ready", gets::model_ready, Dialect::kKserve},
+    Route{"GET", "/v2/models/stats", gets::statistics, Dialect::kKserve},
+    Route{"GET", "/v2/models/{model}/stats", gets::statistics, Dialect::kKserve},
+    Route{"GET", "/v2/models/{model}/versions/1/stats", gets::statistics, Dialect::kKserve},
+    Route{"POST", "/v2/repository/index", reports::repository_index, Dialect::kKserve},
+    Route{"GET", "/v2/models/{model}/ready", gets::health, Dialect::kKserve},
+    Route{"GET", "/v2/models/{model}/versions/1/ready", gets::health, Dialect::kKserve},
     Route{"GET", "/v2/models/{model}/versions/1", gets::kserve_model, Dialect::kKserve},
     Route{"GET", "/v2/models/{model}", gets::kserve_model, Dialect::kKserve},
     Route{.method = "POST",
@@ -108,6 +133,46 @@ std::string name_of(std::string_view segment) {
   return is_name(segment) ? std::string(segment) : "";
 }
 
+// The table, and what follows from it.
+struct Table {
+  Table();
+  void add(const Route& route);
+
+  std::vector<Route> routes;
+  std::vector<std::vector<std::string_view>> patterns;  // the segments of each route's path
+  std::vector<std::string_view> words_of_models;        // that follow {model} in some path
+  std::deque<std::string> paths;                        // of routes that are no rows
+};
+
+void Table::add(const Route& route) {
+  routes.push_back(route);
+  const std::vector<std::string_view>& pattern = patterns.emplace_back(segments_of(route.path));
+  const auto model = std::ranges::find(pattern, "{model}");
+  if (pattern.end() - model > 1) words_of_models.push_back(*(model + 1));
+}
+
+Table::Table() {
+  for (const Route& route : kRoutes) add(route);
+  for (const Route& route : kRoutes) {
+    const bool is_answer = std::holds_alternative<Answer>(route.handler) && route.path.find('{') == route.path.npos;
+    if (route.path == "/" || !(is_answer || route.is_of_model)) continue;  // that of "/" is a row
+    Route below = route;
+    below.path = paths.emplace_back(fmt::format("/models/{{model}}{}", route.path));
+    below.ports = Ports::kServing;
+    below.is_open = false;  // it says which models there are
+    add(below);
+  }
+}
+
+const Table& table() {
+  static const Table all;
+  return all;
+}
+
+bool is_second_part(std::string_view segment) {
+  return is_name(segment) && std::ranges::find(table().words_of_models, segment) == table().words_of_models.end();
+}
+
 bool matches(const std::vector<std::string_view>& pattern, const std::vector<std::string_view>& path,
              RouteMatch& match) {
   size_t at = 0;
@@ -117,7 +182,7 @@ bool matches(const std::vector<std::string_view>& pattern, const std::vector<std
       const size_t behind = pattern.size() - i - 1;
       if (path.size() < at + 1 + behind) return false;
       const size_t count = path.size() - at - behind;
-      if (count > 2 || (count == 2 && !(is_name(path[at]) && is_name(path[at + 1])))) return false;
+      if (count > 2 || (count == 2 && !(is_name(path[at]) && is_second_part(path[at + 1])))) return false;
       match.model = count == 2 ? fmt::format("{}/{}", path[at], path[at + 1]) : name_of(path[at]);
       if (match.model.empty()) return false;
       at += count;
@@ -138,33 +203,43 @@ bool takes(const Route& route, std::string_view method) {
 }  // namespace
 
 std::span<const Route> all_routes() {
-  return kRoutes;
-}
-
-std::string allowed_methods(std::string_view path) {
-  const std::vector<std::string_view> segments = segments_of(path);
-  std::string methods;
-  for (const Route& route : kRoutes) {
-    RouteMatch match;
-    if (!matches(segments_of(route.path), segments, match)) continue;
-    methods += fmt::format("{}{}", methods.empty() ? "" : ", ", route.method == "GET" ? "GET, HEAD" : route.method);
-  }
-  return methods;
+  return table().routes;
 }
 
 namespace {
 
+// Calls `take` with each route that has the path, until it returns true.
+template <class Take>
+void for_each_match(std::string_view path, Take take) {
+  const std::vector<std::string_view> segments = segments_of(path);
+  for (size_t i = 0; i < table().routes.size(); ++i) {
+    RouteMatch match{&table().routes[i], {}, {}, {}};
+    if (matches(table().patterns[i], segments, match) && take(match)) return;
+  }
+}
+
 // The route of a request; without one where no route matches.
 RouteMatch find_match(std::string_view method, std::string_view path) {
-  const std::vector<std::string_view> segments = segments_of(path);
-  for (const Route& route : kRoutes) {
-    RouteMatch match{&route, {}, {}, {}};
-    if (takes(route, method) && matches(segments_of(route.path), segments, match)) return match;
-  }
-  return {};
+  RouteMatch found;
+  for_each_match(path, [&](RouteMatch& match) {
+    const bool is_found = takes(*match.route, method);
+    if (is_found) found = std::move(match);
+    return is_found;
+  });
+  return found;
 }
 
 }  // namespace
+
+std::string allowed_methods(std::string_view path) {
+  std::string methods;
+  for_each_match(path, [&](const RouteMatch& match) {
+    const std::string_view more = match.route->method == "GET" ? "GET, HEAD" : match.route->method;
+    if (methods.find(more) == methods.npos) methods += fmt::format("{}{}", methods.empty() ? "" : ", ", more);
+    return false;
+  });
+  return methods;
+}
 
 const Route* find_route(std::string_view method, std::string_view path) {
   return find_match(method, path).route;
@@ -178,13 +253,30 @@ RouteMatch match_route(std::string_view method, std::string_view path) {
 }
 
 Dialect dialect_of(std::string_view path) {
-  const std::vector<std::string_view> segments = segments_of(path);
-  for (const Route& route : kRoutes) {
-    RouteMatch match;
-    if (matches(segments_of(route.path), segments, match)) return route.dialect;
-  }
+  std::optional<Dialect> found;
+  for_each_match(path, [&](const RouteMatch& match) {
+    found = match.route->dialect;
+    return true;
+  });
+  if (found) return *found;
   if (path.starts_with("/v2")) return Dialect::kKserve;
   return path.starts_with("/v1") ? Dialect::kOpenAi : Dialect::kTei;
+}
+
+std::string misleading_path(std::string_view name) {
+  constexpr std::string_view kSlot = "{model}";
+  for (const Route& route : all_routes()) {
+    const size_t at = route.path.find(kSlot);
+    if (at == route.path.npos) continue;
+    std::string path(route.path);
+    path.replace(at, kSlot.size(), name);
+    for (const std::string_view slot : {"{task}", "{file}"}) {
+      if (const size_t place = path.find(slot); place != path.npos) path.replace(place, slot.size(), "a");
+    }
+    const RouteMatch match = find_match(route.method, path);
+    if (match.route != &route || match.model != name) return path;
+  }
+  return "";
 }
 
 }  // namespace deberta::serve

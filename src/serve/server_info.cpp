@@ -45,24 +45,38 @@ std::string ServerState::compute_type() const {
   return fmt::format("cpu-{}", to_string(settings.model.precision));
 }
 
-HttpResponse gets::info(ServerState& server, const GetRequest&) {
+namespace {
+
+Json info_of_model(const Served& served) {
+  const ServedModel& model = served.model;
+  JsonArray aliases(model.aliases.begin(), model.aliases.end());
+  return JsonObject{{"name", model.name},
+                    {"aliases", std::move(aliases)},
+                    {"model_type", model_type_json(model)},
+                    {"task", hub::own_task(model)},
+                    {"max_input_length", uint64_t{model.max_input_length}},
+                    {"max_concurrent_requests", uint64_t{served.worker->limits().requests}},
+                    {"max_queue_tokens", uint64_t{served.worker->limits().tokens}}};
+}
+
+}  // namespace
+
+HttpResponse gets::info(ServerState& server, const GetRequest& request) {
   const ServerSettings& settings = server.settings;
-  const std::vector<std::shared_ptr<Served>> open_ones = server.models.open_ones();
+  const std::vector<std::shared_ptr<Served>> open_ones = server.models.open_ones_of(request.match.model);
   if (open_ones.empty()) server.models.check_ready();
   if (open_ones.empty()) throw ApiError(ApiCode::kLoading, "models are being loaded");
   const ServedModel& model = open_ones.front()->model;
   JsonArray all;
-  for (const std::shared_ptr<Served>& entry : open_ones)
-    all.push_back(JsonObject{{"name", entry->model.name},
-                             {"model_type", model_type_json(entry->model)},
-                             {"task", hub::own_task(entry->model)},
-                             {"max_input_length", uint64_t{entry->model.max_input_length}}});
+  for (const std::shared_ptr<Served>& entry : open_ones) all.push_back(info_of_model(*entry));
+  const size_t most_requests = request.match.model.empty() ? settings.limits.max_concurrent_requests
+                                                           : open_ones.front()->worker->limits().requests;
   return json_response(JsonObject{{"model_id", model.name},
                                   {"model_sha", Json()},
                                   {"model_dtype", std::string(to_string(settings.model.precision))},
                                   {"served_model_name", model.name},
                                   {"model_type", model_type_json(model)},
-                                  {"max_concurrent_requests", uint64_t{settings.limits.max_concurrent_requests}},
+                                  {"max_concurrent_requests", uint64_t{most_requests}},
                                   {"max_input_length", uint64_t{model.max_input_length}},
                                   {"max_batch_tokens", static_cast<uint64_t>(server.queue.batch_work)},
                                   {"max_batch_requests", uint64_t{settings.limits.max_batch_items}},
@@ -74,11 +88,27 @@ HttpResponse gets::info(ServerState& server, const GetRequest&) {
                                   {"models", std::move(all)}});
 }
 
-HttpResponse gets::models(ServerState& server, const GetRequest&) {
+namespace {
+
+Json openai_model_json(const std::string& name) {
+  return JsonObject{{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "deberta"}};
+}
+
+}  // namespace
+
+// Each name is an entry: OpenAI's clients take what they send as `model` from this list.
+HttpResponse gets::models(ServerState& server, const GetRequest& request) {
   JsonArray all;
-  for (const std::shared_ptr<Served>& entry : server.models.open_ones())
-    all.push_back(JsonObject{{"id", entry->model.name}, {"object", "model"}, {"created", 0}, {"owned_by", "deberta"}});
+  for (const std::shared_ptr<Served>& entry : server.models.open_ones_of(request.match.model)) {
+    all.push_back(openai_model_json(entry->model.name));
+    for (const std::string& alias : entry->model.aliases) all.push_back(openai_model_json(alias));
+  }
   return json_response(JsonObject{{"object", "list"}, {"data", std::move(all)}});
+}
+
+HttpResponse gets::openai_model(ServerState& server, const GetRequest& request) {
+  server.models.find(request.match.model);  // throws
+  return json_response(openai_model_json(request.match.model));
 }
 
 std::vector<GaugeValue> ServerState::gauges() const {
@@ -91,6 +121,7 @@ std::vector<GaugeValue> ServerState::gauges() const {
   if (settings.dropped_lines != nullptr)
     values.push_back({"log_lines_dropped_total", "", static_cast<double>(settings.dropped_lines(settings.context))});
   values.push_back({"requests_memory_bytes", "", static_cast<double>(shares.bytes())});
+  values.push_back({"requests_memory_limit_bytes", "", static_cast<double>(settings.limits.memory_limit)});
   values.push_back({"inflight_requests", "", static_cast<double>(inflight)});
   values.push_back({"process_resident_memory_bytes", "", resident_bytes()});
   values.push_back(
@@ -102,17 +133,19 @@ std::vector<GaugeValue> ServerState::gauges() const {
   const auto add = [&](const std::string& name, const auto& value_of) {
     for (const std::shared_ptr<Served>& entry : models.open_ones())
       values.push_back({name, fmt::format("model=\"{}\"", entry->model.name),
-                        static_cast<double>(value_of(entry->worker->gauges()))});
+                        static_cast<double>(value_of(entry->worker->gauges(), entry->worker->limits()))});
   };
-  add("queue_items", [](const QueueGauges& g) { return g.sequences; });
-  add("queue_tokens", [](const QueueGauges& g) { return g.tokens; });
+  add("queue_items", [](const QueueGauges& g, const QueueLimits&) { return g.sequences; });
+  add("queue_tokens", [](const QueueGauges& g, const QueueLimits&) { return g.tokens; });
+  add("queue_tokens_limit", [](const QueueGauges&, const QueueLimits& most) { return most.tokens; });
   if (settings.has_tei_metrics) {
     double waiting = 0;
     for (const std::shared_ptr<Served>& entry : models.open_ones())
       waiting += static_cast<double>(entry->worker->gauges().sequences);
     values.push_back({"te_queue_size", "", waiting});
   }
-  add("queue_requests", [](const QueueGauges& g) { return g.requests; });
+  add("queue_requests", [](const QueueGauges& g, const QueueLimits&) { return g.requests; });
+  add("queue_requests_limit", [](const QueueGauges&, const QueueLimits& most) { return most.requests; });
   return values;
 }
 

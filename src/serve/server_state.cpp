@@ -14,6 +14,7 @@
 #include "pipeline/packer.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
+#include "serve/coded_body.h"
 #include "text/tokenizer_settings.h"
 
 namespace deberta::serve {
@@ -27,11 +28,27 @@ int least_status(LogLevel level) {
   return level == LogLevel::kInfo ? 0 : level == LogLevel::kWarning ? 400 : 500;
 }
 
-std::string one_line(const std::string& text) {
-  std::string line(utf8_begin(text, kMostDetail));
+// A pointer to a field has a client's own words: what it names its fields.
+std::string one_line(const std::string& text, size_t most) {
+  std::string line(utf8_begin(text, most));
   std::ranges::replace_if(
       line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
   return line;
+}
+
+// An address as a proxy writes it: alone, with a port (192.0.2.1:4711, [2001:db8::1]:4711), or a name. Empty for text
+// that is neither. Without the port, since each connection of a client has another.
+std::string forwarded_address(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text = text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+  if (text.starts_with('['))
+    text = text.substr(1, std::min(text.find(']'), text.size()) - 1);
+  else if (std::ranges::count(text, ':') == 1)
+    text = text.substr(0, text.find(':'));
+  const bool is_address = !text.empty() && text.size() <= kMostId && std::ranges::all_of(text, [](char c) {
+    return c == ':' || c == '%' || is_plain_name({&c, 1}, 1);
+  });
+  return is_address ? std::string(text) : std::string();
 }
 
 // The most tokens of a text: `requested` or what the folder allows; without it, as many as the other verbs read.
@@ -74,12 +91,15 @@ std::shared_ptr<Served> ServerState::open(const ModelSource& source) {
                                                 .pipeline = open_pipeline(path, settings.model, settings.open),
                                                 .max_client_batch = settings.limits.max_client_batch,
                                                 .most_tokens = settings.limits.max_client_bytes / kReadTokenBytes,
-                                                .cuts = settings.cuts},
+                                                .cuts = settings.cuts,
+                                                .aliases = source.aliases},
                                       .worker = nullptr});
   const ModelConfig& config = served->model.pipeline.config;
   served->model.max_input_length = input_length(settings.max_input_length, transformer_folder(path));
   QueueLimits limits = queue;
   limits.even_length = even_length(config);
+  limits.requests = source.max_requests.value_or(limits.requests);
+  limits.tokens = source.max_queue_tokens.value_or(limits.tokens);
   const Model& model = served->model.pipeline.model;
   // Logits of every word of the vocabulary are large: packs as small as the program's.
   if (facts_of(model.head()).predicts_words()) {
@@ -136,17 +156,18 @@ std::optional<Key> ServerState::check_key(const HttpRequest& head) const {
 bool ServerState::is_forwarded(const HttpRequest& head) const {
   const std::vector<std::string>& trusted = settings.trusted_proxies;
   return (head.peer.empty() || std::ranges::find(trusted, head.peer) != trusted.end()) &&
-         !head.header("x-forwarded-for").empty();
+         !head.last_header("x-forwarded-for").empty();
 }
 
-// The address of the client: behind a trusted proxy, the last one that it names.
+// The address of the client: behind a trusted proxy, the last one that it names. What stands before it, in the same
+// header or in one before it, may be the client's own words.
 std::string ServerState::address_of(const HttpRequest& head) const {
   if (!is_forwarded(head)) return head.peer;
-  const std::string_view forwarded = head.header("x-forwarded-for");
+  const std::string_view forwarded = head.last_header("x-forwarded-for");
   const size_t comma = forwarded.rfind(',');
-  std::string_view last = comma == std::string_view::npos ? forwarded : forwarded.substr(comma + 1);
-  while (last.starts_with(' ')) last.remove_prefix(1);
-  return last.empty() || last.size() > kMostId ? head.peer : std::string(last);
+  const std::string address =
+      forwarded_address(comma == std::string_view::npos ? forwarded : forwarded.substr(comma + 1));
+  return address.empty() ? head.peer : address;
 }
 
 // The client whose share of the work and of the memory the request uses.
@@ -160,11 +181,12 @@ std::optional<HttpResponse> ServerState::preflight(const HttpRequest& head, cons
   if (head.header("access-control-request-method").empty()) return std::nullopt;
   add_origin(head, browser, response.headers);
   if (response.headers.size() == 1) return std::nullopt;
-  response.headers.insert(response.headers.end(),
-                          {{"access-control-allow-methods", methods},
-                           {"access-control-allow-headers",
-                            "authorization, content-type, x-model, x-priority, x-deadline-ms, x-request-id"},
-                           {"access-control-max-age", "600"}});
+  response.headers.insert(
+      response.headers.end(),
+      {{"access-control-allow-methods", methods},
+       {"access-control-allow-headers",
+        "authorization, content-type, content-encoding, x-model, x-priority, x-deadline-ms, x-request-id"},
+       {"access-control-max-age", "600"}});
   return response;
 }
 
@@ -184,6 +206,7 @@ void ServerState::check_head(const HttpRequest& head, bool is_of_metrics) const 
     throw ApiError(ApiCode::kNotFound, "/metrics is served at --metrics-port");
   if (key && !key->opens(matched.scope))
     throw ApiError(ApiCode::kForbidden, fmt::format("the key has no scope {}", to_string(matched.scope)));
+  if (matched.method == "POST") coding_of(head);  // throws
 }
 
 // The answer of a request that needs no body; none: the body is read. Throws where it is refused.
@@ -288,8 +311,8 @@ void ServerState::record(const RequestFacts& facts, const RequestLog& request_lo
   if (line.status != 404) line.path.clear();
   if (error != nullptr) {
     line.code = info_of(error->code).name;
-    line.field = utf8_begin(error->field, kMostField);
-    if (line.status >= 500) line.detail = one_line(error->message);
+    line.field = one_line(error->field, kMostField);
+    if (line.status >= 500) line.detail = one_line(error->message, kMostDetail);
   }
   response.sent = [this, line = std::move(line)](bool is_whole) { write_line(line, is_whole); };
 }

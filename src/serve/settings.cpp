@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/file.h"
@@ -14,28 +15,88 @@
 #include "deberta/error.h"
 #include "hub/hub_cache.h"
 #include "serve/http.h"
+#include "serve/routes.h"
 
 namespace deberta::serve {
 namespace {
 
-constexpr size_t kMostModelName = 64;
+constexpr size_t kMostModelName = 64, kMostSecondPart = 96;
 
 [[noreturn]] void refuse_models(std::string message, std::vector<Remedy> remedies = {}) {
   throw Error(ErrorCode::kUsage,
               {{.message = std::move(message), .argument = "models", .remedies = std::move(remedies)}});
 }
 
-void check_models(const std::vector<ServerModel>& models) {
-  if (models.empty()) refuse_models("expected at least one model, got none");
+// ORG/NAME, or one part alone.
+bool is_alias(std::string_view name) {
+  const size_t slash = std::min(name.find('/'), name.size());
+  return is_plain_name(name.substr(0, slash), kMostModelName) &&
+         (slash == name.size() || is_plain_name(name.substr(slash + 1), kMostSecondPart));
+}
+
+// A name that a path takes for something else would not be found by all clients.
+void check_name(const std::string& name, bool is_plain) {
+  if (!is_plain)
+    refuse_models(
+        fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}", quote_json(name)),
+        {{.text = "give one", .argument = "name"}});
+  if (const std::string path = misleading_path(name); !path.empty())
+    refuse_models(fmt::format("expected a name that stands for its model in every path, got {}: {} leads elsewhere",
+                              quote_json(name), path),
+                  {{.text = "give another", .argument = "name"}});
+}
+
+void check_names_differ(const std::vector<ServerModel>& models) {
+  std::vector<std::string_view> names;
   for (const ServerModel& model : models) {
-    if (!is_plain_name(model.name, kMostModelName))
-      refuse_models(fmt::format("expected a name of letters, digits, dots, dashes and underscores, got {}",
-                                quote_json(model.name)),
-                    {{.text = "give one", .argument = "name"}});
-    if (std::ranges::count(models, model.name, &ServerModel::name) > 1)
-      refuse_models(fmt::format("expected names that differ, got {} twice", model.name),
-                    {{.text = "give others", .argument = "name"}});
+    names.emplace_back(model.name);
+    names.insert(names.end(), model.aliases.begin(), model.aliases.end());
   }
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
+    refuse_models(fmt::format("expected names that differ, got {} twice", *twice),
+                  {{.text = "give others", .argument = "name"}});
+}
+
+// An alias of one model that is the repository of another would hide the latter's own name.
+void check_repositories(const std::vector<ModelSource>& sources) {
+  for (const ModelSource& source : sources) {
+    for (const ModelSource& other : sources) {
+      if (&source == &other || std::ranges::find(source.aliases, other.repository) == source.aliases.end()) continue;
+      refuse_models(
+          fmt::format("expected names that differ, got {}, which {} is found by", other.repository, other.name),
+          {{.text = "give others", .argument = "name"}});
+    }
+  }
+}
+
+void check_default(const ServerSettings& settings) {
+  const auto has_name = [&](const ServerModel& model) {
+    return model.name == settings.default_model || std::ranges::count(model.aliases, settings.default_model) > 0;
+  };
+  if (settings.default_model.empty() || std::ranges::any_of(settings.models, has_name)) return;
+  throw Error(ErrorCode::kUsage, {{.message = fmt::format("expected the name of a model that is served, got {}",
+                                                          quote_json(settings.default_model)),
+                                   .argument = "default_model"}});
+}
+
+void check_limit(const ServerModel& model, std::optional<size_t> limit, size_t most, const char* argument) {
+  if (!limit || (*limit >= 1 && *limit <= most)) return;
+  throw Error(ErrorCode::kUsage, {{.message = fmt::format("{}: expected 1 to {}, got {}", model.name, most, *limit),
+                                   .argument = argument}});
+}
+
+void check_models(const ServerSettings& settings) {
+  constexpr size_t kMostQueueTokens = size_t{1} << 32;
+  if (settings.models.empty()) refuse_models("expected at least one model, got none");
+  for (const ServerModel& model : settings.models) {
+    check_name(model.name, is_plain_name(model.name, kMostModelName));
+    for (const std::string& alias : model.aliases) check_name(alias, is_alias(alias));
+    check_limit(model, model.max_requests, settings.limits.max_concurrent_requests, "max_requests");
+    check_limit(model, model.max_queue_tokens, kMostQueueTokens, "max_queue_tokens");
+  }
+  check_names_differ(settings.models);
+  check_default(settings);
 }
 
 // Anything that other machines can reach needs a key.
@@ -54,7 +115,7 @@ void check_exposure(const ServerSettings& settings) {
 }  // namespace
 
 void check_settings(const ServerSettings& settings) {
-  check_models(settings.models);
+  check_models(settings);
   check_exposure(settings);
 }
 
@@ -88,13 +149,10 @@ HttpSettings metrics_http_settings(const ServerSettings& settings) {
 }
 
 QueueLimits queue_limits(const ServerSettings& settings) {
-  constexpr size_t kPerThread = 1024, kLeast = 1024, kMost = 16384;
-  const size_t threads = settings.model.threads > 0 ? settings.model.threads : usable_processors();
   QueueLimits limits;
   limits.requests = settings.limits.max_concurrent_requests;
-  if (settings.batch_tokens) limits.tokens = 64 * *settings.batch_tokens;
-  limits.batch_work =
-      static_cast<double>(settings.batch_tokens.value_or(std::clamp(kPerThread * threads, kLeast, kMost)));
+  limits.tokens = 256 * settings.batch_tokens;
+  limits.batch_work = static_cast<double>(settings.batch_tokens);
   limits.batch_sequences = settings.limits.max_batch_items;
   return limits;
 }
@@ -108,13 +166,18 @@ std::vector<ModelSource> model_sources(const ServerSettings& settings) {
   std::vector<ModelSource> sources;
   for (const ServerModel& model : settings.models) {
     const std::optional<HubName> of_hub = is_directory(model.path) ? std::nullopt : parse_hub_name(model.path);
-    ModelSource source{.name = model.name, .path = find_model(model.path, settings.places)};
+    ModelSource source{.name = model.name,
+                       .path = find_model(model.path, settings.places),
+                       .aliases = model.aliases,
+                       .max_requests = model.max_requests,
+                       .max_queue_tokens = model.max_queue_tokens};
     if (of_hub) {
       source.repository = of_hub->repository;
       source.find = [path = model.path, places = settings.places] { return find_model(path, places); };
     }
     sources.push_back(std::move(source));
   }
+  check_repositories(sources);
   return sources;
 }
 

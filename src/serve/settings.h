@@ -11,8 +11,8 @@
 
 namespace deberta::serve {
 
-// Throws kUsage for models without a name of their own, and for routes that need a key where others can reach the
-// server.
+// Throws kUsage for models without names of their own or with limits that none can have, and for routes that need a key
+// where others can reach the server.
 void check_settings(const ServerSettings& settings);
 
 // Whether no other machine can reach the server.
@@ -25,7 +25,7 @@ HttpSettings http_settings(const ServerSettings& settings);
 HttpSettings metrics_http_settings(const ServerSettings& settings);
 QueueLimits queue_limits(const ServerSettings& settings);
 size_t readers_of(const ServerSettings& settings);  // threads that read texts and write answers
-// Throws what find_model() throws.
+// Throws what find_model() throws, and kUsage for a name of one model that is the repository of another.
 std::vector<ModelSource> model_sources(const ServerSettings& settings);
 // Throws what Keys::add_file() throws.
 Keys read_keys(const ServerSettings& settings);

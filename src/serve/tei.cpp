@@ -18,9 +18,8 @@ Inputs texts_of_inputs(const ServedModel& model, Body& body) {
   if (value->is_string()) {
     inputs.add(value->as_string(), body.pointer_of("inputs"));
   } else {
-    inputs.add_all(*value, body.pointer_of("inputs"));
+    inputs.add_all(model, *value, body.pointer_of("inputs"));
   }
-  check_count(model, inputs.size(), body.pointer_of("inputs"));
   return inputs;
 }
 
@@ -38,12 +37,6 @@ void add_text_or_pair(const Json& value, const std::string& pointer, Inputs& inp
   if (texts.size() == 2) return inputs.add(std::move(texts[0]), pointer + "/0", std::move(texts[1]), pointer + "/1");
   throw ApiError(ApiCode::kValidation, fmt::format("{}: expected one text or a pair, got {}", pointer, texts.size()),
                  pointer);
-}
-
-Json labels_json(const std::vector<LabelScore>& scores) {
-  JsonArray labels;
-  for (const LabelScore& label : scores) labels.push_back(JsonObject{{"score", label.score}, {"label", label.label}});
-  return labels;
 }
 
 }  // namespace
@@ -78,7 +71,7 @@ Answering predict(const ServedModel& model, Body& body) {
                               [=, texts = inputs.texts()](const std::vector<SequenceAnswer>& answers) -> Json {
                                 JsonArray all;
                                 for (size_t i = 0; i < answers.size(); ++i)
-                                  all.push_back(sequence_json(answers[i], texts[i], unit, labels_json));
+                                  all.push_back(sequence_json(answers[i], texts[i], unit, scored_labels_json));
                                 return one_or_list(std::move(all), is_batch);
                               });
   reply.answer_bytes = reply.plan->sequences.size() * options.top_k * kLabelBytes;
@@ -93,20 +86,18 @@ Answering rerank(const ServedModel& model, Body& body) {
 Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongText long_text) {
   const std::optional<std::string> query = body.text("query");
   if (!query) body.refuse_missing("query");
-  const std::optional<std::vector<std::string>> texts = body.texts("texts");
-  if (!texts) body.refuse_missing("texts");
-  check_count(model, texts->size(), body.pointer_of("texts"));
+  const std::vector<std::string> texts = required_texts(model, body, "texts");
   RankOptions options;
   options.rules = rules_of(model, parameters, long_text);
   const bool has_texts = body.flag(field::kReturnText);
   if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
-  const TextInput input{.text = *query, .items = *texts};
+  const TextInput input{.text = *query, .items = texts};
   const PlacedText placed_query{*query, body.pointer_of("query")};
   Answering reply =
-      answering(places_of(model, options.rules, parameters, placed_query, *texts, body.pointer_of("texts")).plan([&] {
+      answering(places_of(model, options.rules, parameters, placed_query, texts, body.pointer_of("texts")).plan([&] {
         return plan_rerank(model.pipeline, {&input, 1}, options);
       }),
-                [has_texts, documents = *texts](const std::vector<RankAnswer>& answers) -> Json {
+                [has_texts, documents = texts](const std::vector<RankAnswer>& answers) -> Json {
                   JsonArray all;
                   for (const RankedDocument& document : answers.front().documents) {
                     JsonObject result{{"index", uint64_t{document.index}}, {"score", document.score}};
@@ -115,7 +106,7 @@ Answering rerank(const ServedModel& model, Body& body, Body& parameters, LongTex
                   }
                   return all;
                 });
-  return counted(std::move(reply), *query, *texts);
+  return counted(std::move(reply), *query, texts);
 }
 
 Answering embed(const ServedModel& model, Body& body) {
@@ -171,22 +162,20 @@ Answering similarity(const ServedModel& model, Body& body, LongText long_text) {
   if (!inputs) body.refuse_missing("inputs");
   const std::optional<std::string> source = inputs->text("source_sentence");
   if (!source) inputs->refuse_missing("source_sentence");
-  const std::optional<std::vector<std::string>> sentences = inputs->texts("sentences");
-  if (!sentences) inputs->refuse_missing("sentences");
-  check_count(model, sentences->size(), inputs->pointer_of("sentences"));
+  const std::vector<std::string> sentences = required_texts(model, *inputs, "sentences");
   SimilarityOptions options;
   std::optional<Body> parameters = body.object("parameters");
   options.embedding.rules = rules_of(model, parameters ? *parameters : body, long_text);
-  const TextInput input{.text = *source, .items = *sentences};
+  const TextInput input{.text = *source, .items = sentences};
   Inputs placed;  // each is read by itself
   placed.add(*source, inputs->pointer_of("source_sentence"));
-  placed.add_all(*inputs->find("sentences"), inputs->pointer_of("sentences"));
+  placed.add_all(sentences, inputs->pointer_of("sentences"));
   Answering reply =
       answering(places_of(model, options.embedding.rules, parameters ? *parameters : body, placed).plan([&] {
         return plan_similarity(model.pipeline, {&input, 1}, options);
       }),
                 [](const std::vector<SimilarityAnswer>& answers) { return vector_json(answers.front().cosines); });
-  return counted(std::move(reply), *source, *sentences);
+  return counted(std::move(reply), *source, sentences);
 }
 
 namespace {

@@ -96,6 +96,19 @@ TEST(NearestMatch, SuggestsAWordThatIsNearAndNoOther) {
   EXPECT_EQ(nearest_match("x", {}), "");
 }
 
+TEST(LongerMatch, IsTheOnlyNameWithThatPart) {
+  constexpr std::array<std::string_view, 5> kWords = {"num-train-epochs", "batch-size", "step-size", "label_field",
+                                                      "a-b"};
+  EXPECT_EQ(longer_match("epochs", kWords), "num-train-epochs");
+  EXPECT_EQ(longer_match("train-epochs", kWords), "num-train-epochs");
+  EXPECT_EQ(longer_match("label", kWords), "label_field");
+  EXPECT_EQ(longer_match("size", kWords), "");
+  EXPECT_EQ(longer_match("epoch", kWords), "");
+  EXPECT_EQ(longer_match("a", kWords), "");
+  EXPECT_EQ(longer_match("", kWords), "");
+  EXPECT_EQ(longer_match("size", std::array<std::string_view, 2>{"batch-size", "batch-size"}), "batch-size");
+}
+
 TEST(Warnings, GoToTheSinkAndNowhereWithoutOne) {
   std::vector<std::string> lines;
   set_warning_sink(

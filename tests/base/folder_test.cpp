@@ -8,6 +8,8 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <stop_token>
+#include <thread>
 
 #include "base/output_file.h"
 #include "support/expect_error.h"
@@ -150,6 +152,22 @@ TEST(Leftovers, WhatIsBeingFilledStays) {
   EXPECT_EQ(read_file(scratch.path("f"), 10), "half");
   folder.publish();
   EXPECT_EQ(read_file(scratch.path("m/a"), 10), "one");
+}
+
+TEST(Leftovers, NoFolderIsTakenAwayWhileItIsMade) {
+  const TemporaryFolder scratch;
+  const auto look = [&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) EXPECT_NO_THROW(remove_leftovers_in(scratch.path()));
+  };
+  const std::jthread one(look), other(look);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_NO_THROW({
+      StagedFolder folder(scratch.path("m"));
+      write(folder, "a", "one");
+      folder.publish();
+    });
+    fs::remove_all(scratch.path("m"));
+  }
 }
 
 TEST(Leftovers, OfEveryTargetInAFolderAreRemovedAndNothingElse) {

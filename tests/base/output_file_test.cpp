@@ -14,10 +14,12 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "base/folder.h"
 #include "deberta/error.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
@@ -76,6 +78,16 @@ TEST(OutputFiles, AnExceptionLeavesTheOldFileAndNoOther) {
                std::runtime_error);
   EXPECT_EQ(read_file(path, 100), "old");
   EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+TEST(OutputFiles, AreNoLeftoversUntilTheyAreWhole) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a");
+  const auto look = [&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) EXPECT_NO_THROW(remove_leftovers(path));
+  };
+  const std::jthread one(look), other(look);
+  for (int i = 0; i < 300; ++i) EXPECT_NO_THROW(write_whole(path, "text"));
 }
 
 TEST(OutputFiles, GivesTheFileTheModeOfTheUmask) {

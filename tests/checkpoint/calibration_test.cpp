@@ -146,7 +146,8 @@ TEST_F(CalibrationFile, BrokenFilesAreRefusedWithTheReason) {
          auto& values = c.tensors["encoder.layer.0.output.dense.reciprocal"].values;
          std::fill_n(values.begin(), 16, 0.0F);  // the last one is 0 as well
        }},
-      {"metadata: format: expected 1, got \"2\"", set("format", "2")},
+      {"metadata: format: expected 1, got \"0\"", set("format", "0")},
+      {"metadata: format: expected 1, got \"one\"", set("format", "one")},
       {"metadata: smoothing: expected a number from 0 to 1, got \"1.5\"", set("smoothing", "1.5")},
       {"metadata: smoothing: expected a number from 0 to 1, got \"nan\"", set("smoothing", "nan")},
       {"metadata: texts: expected a number from 1", set("texts", "0")},
@@ -160,6 +161,11 @@ TEST_F(CalibrationFile, BrokenFilesAreRefusedWithTheReason) {
     write_changed(test_case.change);
     EXPECT_ERROR(read(), kCalibration, test_case.part);
   }
+}
+
+TEST_F(CalibrationFile, OfANewerFormatIsNotCalledDamaged) {
+  write_changed([](Content& c) { c.metadata["format"] = "2"; });
+  EXPECT_ERROR(read(), kUnsupported, "format: expected at most 1, got 2; a newer version of deberta wrote it");
 }
 
 TEST_F(CalibrationFile, AllWrongTensorsAreNamedAtOnce) {

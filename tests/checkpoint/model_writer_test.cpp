@@ -248,13 +248,18 @@ TEST(Manifest, IsReadAsItIsWritten) {
   }
 }
 
+TEST(Manifest, OfANewerFormatIsNotCalledDamagedWhateverElseIsInIt) {
+  EXPECT_ERROR(parse_manifest(R"({"format": 2, "folders": {}})", "m"), kUnsupported,
+               "m: format: expected at most 1, got 2; a newer version of deberta wrote it: use that version");
+}
+
 TEST(Manifest, RefusesAnythingElse) {
   const std::string good = R"({"bytes": 1, "sha256": ")" + kDigest + "\"}";
   EXPECT_EQ(parse_manifest(manifest("\"a\"", good), "m").size(), 1u);
   for (const char* text : {"[]", "3", "null", "{}", R"({"format": 1})", R"({"files": {}})",
                            R"({"format": 1, "files": []})", R"({"format": 1, "files": {}, "more": 1})"})
     EXPECT_ERROR(parse_manifest(text, "m"), kManifest, "exactly the keys format and files");
-  for (const char* format : {"0", "2", "\"1\"", "1.0", "null"})
+  for (const char* format : {"0", "\"2\"", "1.0", "null"})
     EXPECT_ERROR(parse_manifest(std::string(R"({"files": {}, "format": )") + format + "}", "m"), kManifest,
                  "format: expected 1");
   for (const char* name : {R"("../a")", R"("/etc/passwd")", R"("a//b")", R"("a/")", R"("a/../b")", R"("./a")",

@@ -1,12 +1,39 @@
-"""How far a running program has got, so that tests need not guess how long it takes."""
+"""Programs that run beside a test: how they are started and end, and how far one has got, so that tests need not
+guess how long it takes."""
 
 import array
 import fcntl
+import os
 import pathlib
+import subprocess
 import termios
 import time
 
 from conftest import HANG_SECONDS
+
+
+def clean():
+    """The environment without variables that the program reads."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+
+
+def start(folder, command, words, environment=None, **more):
+    return subprocess.Popen(
+        [*map(str, command), *map(str, words)],
+        cwd=folder,
+        env=clean() | (environment or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
+
+
+def end(process):
+    """Its exit code and what it wrote to standard error; it must have printed nothing."""
+    out, err = process.communicate(timeout=HANG_SECONDS)
+    assert out == ""
+    return process.returncode, err
 
 
 def wait_until(is_so, process):

@@ -1,4 +1,5 @@
-"""The smallest labelled files of each published form: the names that docs/tasks.md gives them, and what is in them."""
+"""The smallest labelled files of each published form: the names that docs/reference/tasks.md gives them, and what is in
+them."""
 
 import json
 

@@ -322,7 +322,7 @@ ALL = [
     ("RTD", "compare", "weights", ["--with", "SEQ", TEXT]),
     ("RTD", "compare", "pair", ["--with", "SEQ", *PAIR, TEXT]),
 ]
-PAGE = (ROOT / "docs/formats.md").read_text().split("## `analyze --show`")[1].split("\n## ")[0]
+PAGE = (ROOT / "docs/reference/analyze.md").read_text().split("## `analyze --show`")[1].split("\n## ")[0]
 
 
 @pytest.fixture

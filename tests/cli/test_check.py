@@ -6,8 +6,8 @@ import shutil
 import numpy
 import pytest
 
-from conversion_models import contents, make_v1_model
-from models import TOKENS, make_model, read_safetensors, write_safetensors
+from conversion_models import contents, make_v1_model, write_bin
+from models import TOKENS, make_extractor, make_model, read_safetensors, write_safetensors
 
 
 def findings(deberta, model, *words):
@@ -202,7 +202,7 @@ def test_the_manifest_notices_one_flipped_bit_and_a_lost_or_added_file(deberta, 
     "text, message",
     [
         ("{", "not valid JSON"),
-        ('{"format": 2, "files": {}}', "format: expected 1, got 2"),
+        ('{"format": 2, "files": {}}', "format: expected at most 1, got 2"),
         ('{"format": 1, "files": {"../x": {"bytes": 1, "sha256": "0"}}}', "expected the name of a file in the folder"),
         ('{"format": 1, "format": 1, "files": {}}', "appears twice"),
         (" " * (1 << 20) + " ", "at most 1048576 bytes"),
@@ -242,6 +242,54 @@ def test_the_differences_of_two_heads_on_one_encoder_are_told(deberta, sequence_
         in deberta("inspect", "-m", sequence_model, "--diff", other).stderr
     )
     assert "the same encoder and the same head" in deberta("inspect", "-m", other, "--diff", other).stderr
+
+
+# ---- GLiNER folders
+
+
+def test_a_gliner_folder_is_checked_and_repaired(deberta, tmp_path):
+    model = make_extractor(tmp_path / "m")
+    done, rows = findings(deberta, model, "--strict")
+    assert done.returncode == 0 and not rows, done.stderr
+    write_bin(model / "pytorch_model.bin", read_safetensors(model / "model.safetensors"))
+    (model / "model.safetensors").unlink()
+    done, rows = findings(deberta, model, "--strict", "-o", tmp_path / "new")
+    assert done.returncode == 0 and [row["fix"] for row in rows] == [True] and "a pickle" in rows[0]["message"]
+    done, rows = findings(deberta, tmp_path / "new", "--strict")
+    assert done.returncode == 0 and not rows
+    words = ("--labels", "x", "--threshold", "0", "-f", "jsonl", "Ada was here")
+    old, new = (deberta("extract", "-m", folder, *words) for folder in (model, tmp_path / "new"))
+    assert old.returncode == 0 and old.stdout == new.stdout
+
+
+@pytest.mark.parametrize(
+    "settings, where, message",
+    [
+        ({"span_mode": "token_level"}, "", "8 tensors missing: scorer.proj_token.weight"),
+        ({"num_rnn_layers": 2}, "", "8 tensors missing: rnn.lstm.weight_ih_l1"),
+        ({"max_width": 0}, "gliner_config.json", "max_width: expected an integer from 1 to 4096, got 0"),
+        ({"labels_encoder": "a/b"}, "gliner_config.json", "labels_encoder: a bi-encoder"),
+        ({"class_token_index": 5, "vocab_size": 929}, "gliner_config.json", "class_token_index"),
+    ],
+)
+def test_mistakes_of_a_gliner_folder_are_found(deberta, tmp_path, settings, where, message):
+    model = make_extractor(tmp_path / "m", **settings)
+    done, rows = findings(deberta, model, "-o", tmp_path / "new")
+    row = find(rows, message)
+    assert done.returncode == 1 and row["severity"] == "error" and row["where"].endswith(where)
+    assert row["fix"] is False and not (tmp_path / "new").exists()
+
+
+def test_values_and_files_of_a_gliner_folder_are_checked(deberta, tmp_path):
+    model = make_extractor(tmp_path / "m")
+    tensors = tensors_of(model)
+    tensors["prompt_rep_layer.0.weight"][1, 1] = numpy.nan
+    write_safetensors(model / "model.safetensors", tensors)
+    done, rows = findings(deberta, model)
+    assert done.returncode == 1 and len(rows) == 1 and "1 values are NaN or infinite" in rows[0]["message"]
+    (model / "spm.model").unlink()  # its tokenizer is told once, and the values all the same
+    done, rows = findings(deberta, model)
+    assert len(rows) == 2 and find(rows, "expected a tokenizer file") and find(rows, "NaN or infinite")
 
 
 def test_a_model_without_a_head_says_what_can_be_done_with_it(deberta, sequence_model, tmp_path):

@@ -4,9 +4,11 @@ import json
 import re
 import shutil
 
+import numpy
 import pytest
 
-from models import make_extractor
+from letters import LETTERS
+from models import make_extractor, read_safetensors
 
 TEXT = "h\u00e9 \U0001f600 Ada Lovelace met state-of-the-art no_1 in London ."
 WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
@@ -225,12 +227,47 @@ def test_redacted_texts_are_restored(extract, deberta, model, tmp_path):
     assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == texts
 
 
+@pytest.mark.parametrize(
+    "form, words",
+    [
+        ("jsonl", ("--threshold", "0")),
+        ("json", ("--threshold", "0.3")),
+        ("csv", ("--threshold", "0.3", "--nested", "--multi-label")),
+        ("tsv", ("--threshold", "0.3", "--join", "--max-tokens", "400", "--stride", "16")),
+    ],
+    ids=["every word", "some words", "overlapping", "windows"],
+)
+def test_letters_without_their_personal_data_and_back(deberta, model, tmp_path, form, words):
+    """What comes back is what was there, byte for byte, whatever the form of the files."""
+    source, place = tmp_path / "letters.jsonl", tmp_path / "map.json"
+    source.write_text("".join(json.dumps({"text": letter}) + "\n" for letter, _ in LETTERS))
+    redacted, restored = tmp_path / f"redacted.{form}", tmp_path / "restored.jsonl"
+    words = ("-m", model, "--preset", "pii", *words, "--redact", "--redact-map", place)
+    done = deberta("extract", *words, "-i", source, "-o", redacted)
+    assert done.returncode == 0, done.stderr
+    text = redacted.read_text(encoding="utf-8")
+    if "0" in words:  # a threshold that every span exceeds
+        assert not [one for _, personal in LETTERS for one in personal if one in text]
+    done = deberta("extract", "--restore", place, "-i", redacted, "-o", restored)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line)["text"] for line in restored.read_text().splitlines()]
+    assert rows == [letter for letter, _ in LETTERS] and redacted.read_text(encoding="utf-8") != source.read_text()
+
+
 def test_redaction_that_could_not_hold_is_refused(deberta, model, tmp_path):
     words = ("extract", "-m", model, "--labels", "x")
     done = deberta(*words, "--redact", "--truncate", "right", "a")
     assert done.returncode == 2 and "--redact: expected --truncate window or error, got right" in done.stderr
     done = deberta(*words, "--redact-map", tmp_path / "map.json", "a")
     assert done.returncode == 2 and "--redact-map: expected --redact as well" in done.stderr
+    (tmp_path / "rows.csv").write_text("id,body\n1,Ada\n")
+    words = (*words, "--redact", "--input-field", "body", "-i", tmp_path / "rows.csv")
+    for keep, got in ((("all", "-f", "csv"), "all in a table"), (("id,body", "-f", "jsonl"), '"body"')):
+        done = deberta(*words, "--keep", *keep)
+        assert done.returncode == 2 and f"--redact: expected --keep without the texts, got {got}" in done.stderr
+        assert "Ada" not in done.stdout
+    for keep in (("all", "-f", "jsonl"), ("id", "-f", "csv"), ("none", "-f", "csv")):
+        assert deberta(*words, "--keep", *keep).returncode == 0
     (tmp_path / "map.json").write_text('{"[X_1]": 3}')
     done = deberta("extract", "--restore", tmp_path / "map.json", "[X_1]")
     assert done.returncode == 1 and '"[X_1]": expected a text, got 3' in done.stderr
@@ -246,8 +283,22 @@ def test_each_kind_of_model_has_its_verbs(deberta, model, sequence_model):
         done = deberta(verb, "-m", model, "a text")
         assert done.returncode == 1 and "verbs for this model: extract, embed" in done.stderr, verb
     assert deberta("embed", "-m", model, "-f", "jsonl", "a text").returncode == 0
-    done = deberta("check", "-m", model)
-    assert done.returncode == 1 and "a GLiNER model" in done.stdout and "`deberta extract`" in done.stdout
+
+
+def test_verbs_about_a_folder_read_one_of_gliner(deberta, model, tmp_path):
+    done = deberta("info", "-m", model, "-f", "jsonl")
+    facts = json.loads(done.stdout)
+    wanted = {"head": "entity-spans", "span_mode": "markerV0", "max_width": 3, "max_len": 384, "num_rnn_layers": 1}
+    assert done.returncode == 0 and wanted.items() <= facts.items() and "labels" not in facts
+    assert deberta("info", "--sizes", model).returncode == 0
+    assert "span_rep_layer" in deberta("inspect", "-m", model).stdout
+    done = deberta("forward", "-m", model, "a text", "-o", tmp_path / "states.safetensors")
+    assert done.returncode == 0 and "logits" not in done.stderr, done.stderr
+    states = read_safetensors(tmp_path / "states.safetensors")
+    vectors = json.loads(deberta("embed", "-m", model, "--pooling", "none", "-f", "jsonl", "a text").stdout)
+    assert numpy.allclose(states["hidden.2"][0], vectors["token_embeddings"], atol=1e-6)
+    done = deberta("bench", "-m", model, "--lengths", "16", "--batch", "1", "--min-time", "0.01")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

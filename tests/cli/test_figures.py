@@ -1,4 +1,4 @@
-"""docs/concepts/figures.md: each command of its tables runs, and shows the numbers that the table gives."""
+"""docs/records/figures.md: each command of its tables runs, and shows the numbers that the table gives."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from conftest import SANITIZED
 from models import ROOT
 
-PAGE = ROOT / "docs/concepts/figures.md"
+PAGE = ROOT / "docs/records/figures.md"
 ELSEWHERE = {  # commands of the page that other files run
     "report RUN --beside OTHER": "tests/train/cli/test_report.py",
     "pretrain --recipe base": "tests/train/cli/test_recipe.py",

@@ -1,4 +1,4 @@
-"""docs/formats.md names the columns of every verb that prints a table, as they are."""
+"""docs/reference/output.md names the columns of every verb that prints a table, as they are."""
 
 import re
 
@@ -6,11 +6,8 @@ import pytest
 
 from models import ROOT, make_extractor, make_model
 
-PAGE = (ROOT / "docs/formats.md").read_text()
-ROWS = {
-    found[1]: found[2]
-    for found in re.finditer(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE.split("## Output")[1].split("## Metrics")[0], re.M)
-}
+PAGE = (ROOT / "docs/reference/output.md").read_text()
+ROWS = {found[1]: found[2] for found in re.finditer(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE, re.M)}
 WORDS = {
     "classify": ("sequence", ["a text"]),
     "nli": ("nli", ["a", "b"]),

@@ -1,5 +1,5 @@
-"""docs/performance.md and README.md agree with the figures of each kind of processor: a section for each, none lost;
-the command measures every row."""
+"""docs/records/performance.md, its pages and README.md agree with the figures of each kind of processor: a page for
+each, none lost; the command measures every row."""
 
 import argparse
 import collections
@@ -38,31 +38,32 @@ NEW = {
 }
 
 
-def section_of(page, kind):
-    return page.split(f"\n## {kind}\n")[1].split("\n## ")[0]
+def page_of(kind, root=ROOT):
+    """The page of a kind, by its name."""
+    return (root / "docs/records/performance" / f"{performance_page.file_name({'kind': kind})}.md").read_text()
 
 
 def test_the_files_are_those_of_the_figures():
     assert performance_page.stale_files(BINARY) == []
 
 
-def test_every_kind_has_a_section_and_a_row_that_does_not_hold_says_so(tmp_path):
+def test_every_kind_has_a_page_and_a_row_that_does_not_hold_says_so(tmp_path):
     performance_page.keep(NEW, tmp_path)
     assert json.loads((tmp_path / "new-amx-hidden.json").read_text()) == NEW
     page = performance_page.page(performance_page.load_kinds() + performance_page.load_kinds(tmp_path))
     for kind in ("Zen 5", "Sapphire Rapids", "Emerald Rapids, AMX hidden", "Zen 4"):
-        assert section_of(page, kind)
-    section = section_of(page, "New, AMX hidden")
+        assert f"# {kind}\n" in page_of(kind) and f"| [{kind}](performance/" in page
+    section = performance_page.page_of(NEW)
     assert "| T1 one sequence, n = 32 | fp32 | 9 | 1.30 | 1.24 | 1.25 | yes |" in section
     assert "```\ndo it\n```" in section
     assert "| T1 one sequence, n = 32 | bf16 | 3 | 1.30 | 1.20 | 1.40 | **no** |" in section
-    assert next(line for line in page.splitlines() if line.startswith("| New, AMX hidden |")).endswith(
+    assert next(line for line in page.splitlines() if line.startswith("| [New, AMX hidden]")).endswith(
         "| 1 of 2 | none measured |"
     )
 
 
 def test_the_processor_with_amx_keeps_its_rows_that_do_not_hold():
-    section = section_of((ROOT / "docs/performance.md").read_text(), "Sapphire Rapids")
+    section = page_of("Sapphire Rapids")
     assert section.count("| yes |") == 37 and section.count("| **no** |") == 12
 
 
@@ -76,6 +77,17 @@ def test_readme_has_milliseconds_beside_peers_of_known_versions_and_how_many_row
     assert "37 of 49 on Sapphire Rapids" in block
     fastest = min(figures[who]["n = 128, ms"] for who in ("hf-bf16", "ov-bf16"))
     assert f"{figures['ours bf16']['n = 128, ms']} (OpenVINO {fastest})" in block
+
+
+def test_the_page_says_how_long_a_text_takes_and_what_a_million_cost():
+    kinds = performance_page.load_kinds()
+    page = performance_page.page(kinds)
+    zen_4 = next(kind for kind in kinds if kind["kind"] == "Zen 4")
+    assert "| AMD EPYC 9004 (Zen 4) | fp32 | 26.5 (OpenVINO" in page
+    ms = next(line["n = 128, ms"] for line in zen_4["figures"] if line["who"] == "ours bf16")
+    hours = ms * 2 / 3.6  # milliseconds on two cores, a million times
+    assert f"| {hours:.1f} | {hours * 0.05:.2f} |" in page
+    assert performance_page.core_hours(NEW, "fp32") is None and "New, AMX hidden | fp32" not in page
 
 
 def machine_of(gemm):
@@ -99,7 +111,6 @@ def run(tmp_path):
     (tmp_path / "config.json").write_text(
         '{"hidden_size": 8, "num_hidden_layers": 2, "intermediate_size": 32, "max_position_embeddings": 16}'
     )
-    (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text("before\n" + "".join(performance_page.MARKS) + "after\n")
     (tmp_path / "figures").mkdir()
     for name in ("zen-5", "emerald-rapids-amx-hidden"):
@@ -143,7 +154,7 @@ def test_a_run_takes_the_place_of_the_figures_of_its_kind_alone(run):
     ]
     assert ours["figures"] == [{"who": "ours bf16", "n = 128, ms": 6.0}]
     assert "--rounds 3 --threads 2 --budget 0.4" in ours["command"]
-    assert "| bf16 | avx512_bf16 |" in section_of((run.output / "docs/performance.md").read_text(), "Zen 5")
+    assert "| bf16 | avx512_bf16 |" in page_of("Zen 5", run.output)
     assert ours["peers"].keys() <= {"transformers", "torch", "ONNX Runtime", "OpenVINO"}
     assert (run.output / "README.md").read_text().startswith("before\n<!--")
     assert "50.0 (OpenVINO 74.9)" in (run.output / "README.md").read_text()
@@ -174,7 +185,7 @@ def test_calibrations_alone_leave_the_rest_as_it_is(run):
     assert kinds_of(run) == before | {
         "Emerald Rapids, AMX hidden": before["Emerald Rapids, AMX hidden"] | {"calibrated": made}
     }
-    section = section_of((run.output / "docs/performance.md").read_text(), "Emerald Rapids, AMX hidden")
+    section = page_of("Emerald Rapids, AMX hidden", run.output)
     assert "| trained | 3 | 0.90 | 0.95 | 0.97 | 2.00 | 2.50 | 3.00 |" in section
 
 
@@ -308,14 +319,14 @@ def test_a_comparison_of_training_measures_every_row_and_keeps_the_rest(run, mon
         "Emerald Rapids, AMX hidden"
     ]
     assert kinds["Zen 5"] == before["Zen 5"]
-    page = (run.output / "docs/performance.md").read_text()
-    section = section_of(page, "Emerald Rapids, AMX hidden")
+    page = (run.output / "docs/records/performance.md").read_text()
+    section = page_of("Emerald Rapids, AMX hidden", run.output)
     assert "| 8 x 512, over transformers | bf16 | 2 | 2.00 | 2.00 | 3.50 | **no** |" in section
     assert "| 8 x 512, of the machine's limit | fp32 | 2 | 0.80 | 0.80 | 0.75 | yes |" in section
     assert "| 8 x 512 | ours fp32 | 4096 | 0.3 | 0.6 | 0.1 | 100 |" in section
     assert "| 8 x 512 | compile-bf16 | 2048 |" in section
     assert section.count("| gemm | [768, 768] | 1.5 | 0.4 | 0.7 |") == 4
-    assert "34 of 38" in next(line for line in page.splitlines() if line.startswith("| Emerald Rapids, AMX hidden |"))
+    assert "34 of 38" in next(line for line in page.splitlines() if line.startswith("| [Emerald Rapids, AMX hidden]"))
     compare_peers.write_page(
         run,
         1,

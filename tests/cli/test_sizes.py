@@ -101,7 +101,7 @@ def test_what_is_no_model_is_refused(deberta, tmp_path):
 
 
 def test_the_page_has_the_sizes_as_they_are(deberta):
-    page = (ROOT / "docs/models.md").read_text().split("## Sizes")[1].split("| x, scores alone |")[1]
+    page = (ROOT / "docs/reference/sizes.md").read_text().split("| x, scores alone |")[1]
     rows = [
         [cell.strip(" `") for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")
     ]

@@ -1,4 +1,5 @@
-"""docs/tasks.md: every command on the page runs, with tiny models and the smallest files of each published form."""
+"""docs/reference/tasks.md: every command on the page runs, with tiny models and the smallest files of each published
+form."""
 
 import json
 import shlex
@@ -8,7 +9,7 @@ import pytest
 from models import ROOT, make_extractor, make_model
 from task_files import FILES
 
-PAGE = ROOT / "docs/tasks.md"
+PAGE = ROOT / "docs/reference/tasks.md"
 COMMANDS = [line for line in PAGE.read_text().splitlines() if line.startswith("deberta eval ")]
 NLI = ("entailment", "neutral", "contradiction")
 

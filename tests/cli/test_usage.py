@@ -406,7 +406,7 @@ def test_every_option_of_the_table_is_on_every_page(deberta):
         for option in re.findall(r"^(?:-\w, )?--([\w-]+)", entry)
         for verb in re.findall(r"[\w-]+", (re.findall(r"^Verbs: (.*)\.$", entry, re.M) or ["*"])[0]) or ["*"]
     }
-    written = (ROOT / "docs/options.md").read_text()
+    written = (ROOT / "docs/reference/options.md").read_text()
     for verb in dict.fromkeys(verb for verb, _ in rows):
         page, section = deberta("help", verb).stdout, re.search(rf"\n## {verb}\n(.*?)(?=\n## |\Z)", written, re.S)[1]
         for option in (option for of, option in rows if of == verb):

@@ -45,6 +45,8 @@ USAGES = [
     ("classify -m SEQ --quiet=5 x", 2, '--quiet: takes no value, got "5"'),
     ("classify -m SEQ -z x", 2, "unknown option -z; `deberta classify --help` lists the options"),
     ("classify -m SEQ --batch-token 3 x", 2, "unknown option --batch-token; did you mean --batch-tokens?"),
+    ("classify -m SEQ --tokens 3 x", 2, "option --tokens does not apply to classify; it applies to: score"),
+    ("classify -m SEQ --uncalibrated x", 2, "unknown option --uncalibrated; did you mean --allow-uncalibrated?"),
     ("tokenize -m SEQ --top-k 3 x", 2, "option --top-k does not apply to tokenize; it applies to: classify fill qa"),
     ("classify -m SEQ --top-k -3 x", 2, '--top-k: expected a value in 0..100000, got "-3"'),
     ("classify -m SEQ --top-k 1.5 x", 2, '--top-k: expected a whole number in 0..100000, got "1.5"'),

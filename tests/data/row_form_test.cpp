@@ -26,6 +26,7 @@ TEST(RowForm, AnEndingSaysItInAnyCaseAndBeforeThatOfACompression) {
     EXPECT_EQ(form_of_ending(name), form);
     EXPECT_EQ(form_of_ending(name + ".gz"), form);
   }
+  EXPECT_TRUE(has_parquet_ending("in/a.Parquet") && !has_parquet_ending("parquet") && !has_parquet_ending("a.csv"));
   EXPECT_EQ(form_of_ending("a.TXT"), RowForm::kText);
   EXPECT_EQ(form_of_ending("a.Tab"), RowForm::kTsv);
   EXPECT_EQ(form_of_ending("a.ndjson.XZ"), RowForm::kJsonl);

@@ -105,7 +105,7 @@ class ErrorTable {
       if (name.starts_with("hidden.")) worst_by_column[column] = std::max(worst_by_column[column], error);
     }
   }
-  // The rows of the table in docs/kernels.md.
+  // The rows of the table in docs/records/kernels-errors.md.
   void print() const {
     fmt::print("| scores | head size | {} |\n", fmt::join(columns_, " | "));
     for (const auto& [row, worst_by_column] : rows_) {

@@ -26,6 +26,7 @@ def repository(tmp_path):
         "check_layers.py",
         "check_clang.py",
         "check_comments.py",
+        "check_pages.py",
         "check_web.py",
         "mutate",
         "reach.py",

@@ -36,7 +36,7 @@ def mutate(run, write):
         row = {"file": "src/one.py", "old": old, "new": new, "why": "It is broken.", **more}
         lines = [f"{key} = {json.dumps(value)}" for key, value in (row | {"tests": list(tests)}).items()]
         write("tools/mutations/one.toml", "\n".join([f"[{name}]", *lines, ""]))
-        write("docs/mistakes.md", page)
+        write("docs/records/mistakes.md", page)
         return run("tools/mutate", *words)
 
     return go
@@ -97,7 +97,7 @@ def test_the_page_of_mistakes_names_mutations_and_tests_that_are_there(mutate, w
     ):
         assert mutate({"A__A": "passed"}, "--check", page=page, tests=("test_one A.A",)) == (
             1,
-            [f"docs/mistakes.md: {error}"],
+            [f"docs/records/mistakes.md: {error}"],
         )
 
 

@@ -105,6 +105,19 @@ def test_nothing_is_said_when_nothing_is_missing(system, tmp_path):
     assert done.returncode == 0 and done.stderr == "" and asked(tmp_path) == []
 
 
+def test_a_build_is_reported_when_it_begins():
+    """Not at its end, when a pipe is full: it takes minutes."""
+    call = f'. {ROOT}/tools/packages.sh; show_build "run: building"'
+    with subprocess.Popen(["bash", "-c", call], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdin.write("ninja: Entering directory\n[1/9] Building CXX object a.o\n")
+        process.stdin.flush()
+        assert process.stderr.readline() == "run: building\n"
+        process.stdin.write("[2/9] Building CXX object b.o\n")
+        process.stdin.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
 def build(checkout):
     """What build_preset says, and what it builds, in a small project with real tools."""
     done = subprocess.run(

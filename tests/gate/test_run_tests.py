@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+import run_tests
 from stand_in import program
 
 
@@ -101,3 +102,10 @@ def test_a_sample_takes_the_nearest_to_the_change(rooms, write, repository):
         assert code == 0 and f"built test dev test_{changed}" in lines and lines[-1] == "1 passed, 0 failed"
         assert any(line.startswith("not run: a sample of 1") for line in lines)
         write(f"src/{changed}/{changed}.cpp", f'#include "{changed}/{changed}.h"\n')
+
+
+def test_some_files_of_a_room_may_skip_all_their_tests():
+    skipped = [run_tests.Test("one: a", 0, "skipped", "the training half is not built")]
+    assert run_tests.with_ending("one", skipped, 0, 1, may_skip_all=True) == skipped
+    assert run_tests.with_ending("one", [], 0, 1, may_skip_all=True)[-1].outcome == "failed"
+    assert run_tests.with_ending("one", skipped, 0, 1)[-1].outcome == "failed"

@@ -309,7 +309,7 @@ def test_a_program_links_one_of_the_libraries(prefix, tmp_path):
 
 def test_the_program_is_installed_with_its_documents(prefix):
     assert checked(prefix / "bin/deberta", "--version") == checked(BINARY, "--version")
-    assert (prefix / "share/doc/deberta/library.md").exists()
+    assert (prefix / "share/doc/deberta/reference/library.md").exists()
     assert (prefix / "share/man/man1/deberta.1").read_text() == checked(BINARY, "help", "--man")
 
 
@@ -400,7 +400,7 @@ def test_code_in_the_documents_is_that_of_the_examples():
         for path in sorted((ROOT / folder).iterdir())
     )
     squeezed = " ".join(compiled.split())
-    for name in ("docs/library.md", "README.md"):
+    for name in ("docs/reference/library.md", "README.md"):
         for block in re.findall(r"```(?:cpp|cmake)\n(.*?)```", (ROOT / name).read_text(), re.S):
             assert " ".join(block.split()) in squeezed, f"{name}: not compiled anywhere:\n{block}"
 

@@ -1,6 +1,6 @@
 """The folders that people published (tests/golden/published: their metadata; SOURCE says whose), each made whole: a
 tiny random checkpoint saved by transformers, and the files that are missing. The rows are those of the table in
-docs/models.md."""
+docs/records/published-models.md."""
 
 import dataclasses
 import json

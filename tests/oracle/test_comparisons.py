@@ -1,4 +1,4 @@
-"""The p-values of docs/learning.md are those of scipy, and its correction that of Holm."""
+"""The p-values of docs/records/ablations.md are those of scipy, and its correction that of Holm."""
 
 import random
 import sys

@@ -29,6 +29,11 @@ TEXTS = [
     "",
     " \t\n",
     "the same the same the same the same",
+    "e\u0301\u0301x n\u0303andu \u0915\u094d\u0937 \u1100\u1161\u11a8",
+    "\u202b\u05e9\u05dc\u05d5\u05dd\u202c met\u200bZo\u00eb\ufeff in\u00a0\u3000x",
+    "tabs\tand\r\nlines\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029end",
+    "a-b_c--d -e f- _ - __ a-_-b 1-2-3 x_y-z",
+    "\ufb01 \uff21\uff44\uff41 \u2460 \u0130stanbul \u0149 [SEP] <<ENT>> x <<SEP>> \u2581Ada\u2581",
 ]
 LABELS = [
     ["person", "city", "organization"],
@@ -38,12 +43,16 @@ LABELS = [
     [f"label {n}" for n in range(12)],
     {"NAME": "the name of a person", "WHERE": "place"},
     ["twice", "once", "twice"],
+    ["caf\u00e9", "cafe\u0301", "CAF\u00c9", "\uff23\uff21\uff26\uff25", "person ", " person", "person"],
+    ["a,b", "a=0.3", "l\nm", '"q"', "\\", "date/time", "\u2116 5", "\ufb01", "\u00df", "\u0130"],
+    ["\ufeffbom", "a\u0000b", "\u202eRTL", "\u0645\u0631\u062d\u0628\u0627", "\U0001f1e9\U0001f1ea", "\u200b"],
+    ["\u2581", "_", "-", "<<", "ENT", "x" * 200],
 ]
 
 
 def texts_of(seed, count):
     """The texts above, and random ones. A word without a piece is left out: the package reads the states of all words
-    behind it one word too far (docs/concepts/model.md#entities)."""
+    behind it one word too far (docs/concepts/model-heads.md#entities)."""
     rng = random.Random(seed)
     drawn = ["".join(c for c in random_string(rng, 60) if c.isprintable() or c in " \t\n") for _ in range(count)]
     return TEXTS + drawn
@@ -155,6 +164,38 @@ def test_a_text_beyond_max_len_is_cut_as_by_the_package_where_that_is_asked_for(
     rows = [{"text": TEXTS[0], "labels": LABELS[0]}]
     windows = program(tmp_path, "extract", rows, "--threshold", "0", "--multi-label")[0]["entities"]
     assert windows[-1]["end"] == len(TEXTS[0])
+
+
+def test_a_label_without_a_piece_is_read_as_an_empty_one(tmp_path):
+    """The package counts it as a word before the text, and reads the states of all words one too far."""
+    model = make(tmp_path, seed=13)
+    texts = [text for text, _ in fitting(model, [(text, ["person"]) for text in TEXTS])]
+    differs = False
+    for mark in (" ", "\x07"):
+        rows = [{"text": text, "labels": ["person", mark, "x"]} for text in texts]
+        answers = program(tmp_path, "extract", rows, "--threshold", "0.3")
+        for text, answer in zip(texts, answers, strict=True):
+            mine = [(one["entity_group"], one["start"], one["end"]) for one in answer["entities"]]
+            empty, own = (
+                [(name or mark, *place) for name, *place, _ in entities(model, text, ["person", label, "x"], 0.3)]
+                for label in ("", mark)
+            )
+            assert mine == empty, (text, mark)
+            differs |= own != empty
+    assert differs
+
+
+def test_an_empty_description_is_none(tmp_path):
+    model = make(tmp_path, seed=13)
+    rows = [{"text": text, "labels": {"person": "", "x": "a thing"}} for text in TEXTS]
+    named = [{"text": text, "labels": {"person": "person", "x": "a thing"}} for text in TEXTS]
+    words = ("extract", rows, "--threshold", "0.3"), ("extract", named, "--threshold", "0.3")
+    found, wanted = (program(tmp_path, *more) for more in words)
+    assert found == wanted
+    theirs = [entities(model, text, {"person": "", "x": "a thing"}, 0.3) for text in TEXTS]
+    assert [[one[:3] for one in row] for row in theirs] != [
+        [(one["entity_group"], one["start"], one["end"]) for one in row["entities"]] for row in found
+    ]
 
 
 def test_many_labels_are_scored_with_the_text(tmp_path):

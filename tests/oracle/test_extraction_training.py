@@ -139,3 +139,10 @@ def test_half_precision_loads_in_the_package(tmp_path):
     model = GLiNER.from_pretrained(str(tmp_path / "model"), local_files_only=True)
     cases = fitting(model, [(text, LABELS[0]) for text in TEXTS])
     assert compare(model, tmp_path, cases, 0.3, False, False) > len(cases) / 2
+
+
+def test_the_model_that_ships_answers_the_same_in_the_package(tmp_path):
+    (tmp_path / "model").symlink_to(ROOT / "models/extract")
+    model = GLiNER.from_pretrained(str(ROOT / "models/extract"), local_files_only=True)
+    cases = fitting(model, [(text, labels) for text in TEXTS for labels in LABELS])
+    assert compare(model, tmp_path, cases, 0.5, False, False) > len(cases) / 2

@@ -64,7 +64,7 @@ def bpe_folder(folder, settings=None):
 
 def has_unassigned(line):
     """Characters that Unicode 14.0.0 does not know: the library's tables do, and words end elsewhere
-    (docs/tokenizers.md)."""
+    (docs/reference/tokenizers.md)."""
     assert unicodedata.unidata_version == "14.0.0"
     return any(unicodedata.category(c) == "Cn" for c in line)
 

@@ -1,4 +1,4 @@
-"""The rows of docs/pipelines.md: what the pipelines of transformers 4.57 do, and what is done here instead."""
+"""The rows of docs/records/pipelines.md: what the pipelines of transformers 4.57 do, and what is done here instead."""
 
 import os
 import subprocess

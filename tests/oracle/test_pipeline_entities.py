@@ -42,7 +42,7 @@ def our_entities(folder, rows, aggregation, *words):
 
 def lone_marks(folder, rows):
     """The words of each row whose first piece is only a word-start mark, as (start, end): that piece is a word of its
-    own for the pipeline, and the first piece of the word here (docs/pipelines.md)."""
+    own for the pipeline, and the first piece of the word here (docs/records/pipelines.md)."""
     found = []
     for row, answer in zip(rows, program(folder, "tokenize", rows)):
         text, starts = (

@@ -1,6 +1,6 @@
 """Answers on real rows against the pipelines of transformers 4.57, for checkpoints in published layouts: labels and
 spans equal, scores within 1e-4, on every row with the pipelines' tokenizers, and by default on every row except those
-that docs/pipelines.md counts."""
+that docs/records/pipelines.md counts."""
 
 import numpy
 import pytest

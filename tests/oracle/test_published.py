@@ -1,6 +1,6 @@
-"""Every row of the table of published folders in docs/models.md: completed with a tiny random checkpoint and missing
-files, a folder gives the ids, logits and labels of transformers 4.57, or the program's refusal names the kind of
-folder."""
+"""Every row of the table of published folders in docs/records/published-models.md: completed with a tiny random
+checkpoint and missing files, a folder gives the ids, logits and labels of transformers 4.57, or the program's refusal
+names the kind of folder."""
 
 import re
 
@@ -117,8 +117,8 @@ def test_a_refusal_names_the_kind_of_folder(tmp_path, case):
 
 
 def rows_of_the_page():
-    """(folder, what was tried, the result) from docs/models.md."""
-    page = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    """(folder, what was tried, the result) from docs/records/published-models.md."""
+    page = (ROOT / "docs/records/published-models.md").read_text(encoding="utf-8")
     section = page.split("## Published folders", 1)[1].split("\n## ", 1)[0]
     cells = [
         [cell.strip(" `") for cell in line.strip("|").split("|")]

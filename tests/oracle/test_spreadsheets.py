@@ -161,7 +161,7 @@ def test_what_the_program_writes(tmp_path, model, form):
     )
     assert list(table.columns)[:4] == ["id", "text", "topic", "empty"] and len(table) == len(TEXTS)
     texts = list(table.text)
-    if form == "tsv":  # our escapes: docs/formats.md
+    if form == "tsv":  # our escapes: docs/reference/output.md
         back = {"\\t": "\t", "\\n": "\n", "\\r": "\r", "\\0": "\0", "\\\\": "\\"}
         texts = [
             "".join(back.get(part, part) for part in re.split(r"(\\.)", text[2:])) if text.startswith("\\:") else text

@@ -36,7 +36,7 @@ pytestmark = needs_program
 
 
 def test_the_oracle_is_the_release_that_we_follow():
-    """0.2.1 breaks ties differently (docs/tokenizers.md), so the tests below would fail with it."""
+    """0.2.1 breaks ties differently (docs/reference/tokenizers.md), so the tests below would fail with it."""
     assert sentencepiece.__version__ == "0.2.3"
 
 

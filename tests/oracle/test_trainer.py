@@ -1,7 +1,7 @@
 """Trainer, engine and transformers 4.57 on the same random masked language models, without dropout, in fp32: values of
 all three, gradients of the trainer and transformers. transformers has no enhanced mask decoder, so the head reads the
-last layer on all sides; and it does not clamp distances beyond the table (docs/transformers.md), so no sequence is
-longer than the table."""
+last layer on all sides; and it does not clamp distances beyond the table (docs/reference/transformers.md), so no
+sequence is longer than the table."""
 
 import os
 import subprocess

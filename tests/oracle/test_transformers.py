@@ -1,5 +1,5 @@
 """Hidden states and logits against transformers 4.57 on random models that transformers itself saves; and where the two
-differ by design (docs/transformers.md), that --compat hf gives its values and the default does not."""
+differ by design (docs/reference/transformers.md), that --compat hf gives its values and the default does not."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// The JSON form of each answer, as docs/formats.md describes it.
+// The JSON form of each answer, as docs/reference/output.md describes it.
 #include "pipeline/answer_json.h"
 
 #include <gtest/gtest.h>

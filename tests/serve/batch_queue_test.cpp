@@ -370,17 +370,41 @@ TEST(BatchQueue, WhileSeveralClientsAskABatchTakesFiftyMilliseconds) {
   limits.batch_work = 1000000;
   BatchQueue queue(limits);
   int64_t now = 1000000;
-  const std::vector<size_t> many(16, 20000);  // 20 ms each
+  const std::vector<size_t> many(40, 20000);  // 20 ms each
   put(queue, from("large"), many);
-  EXPECT_EQ(run_for(queue, now), 16u);  // alone; its speed is known from now on
-  put(queue, from("large"), many);
-  EXPECT_EQ(run_for(queue, now), 16u);
-  put(queue, from("large"), many);
+  EXPECT_EQ(run_for(queue, now), 1u);   // the speed is not known yet
+  EXPECT_EQ(run_for(queue, now), 15u);  // 300 ms
   put(queue, from("short"), {10});
   EXPECT_EQ(run_for(queue, now), 3u);  // the short one and two of 20 ms
   EXPECT_EQ(run_for(queue, now), 2u);  // for a while, since the other may come again
   now += 6000000;
-  EXPECT_EQ(run_for(queue, now), 12u);
+  EXPECT_EQ(run_for(queue, now), 15u);
+}
+
+// A large batch is a little faster, and what waits behind a long queue waits in any case.
+TEST(BatchQueue, WhileOneClientAsksABatchTakesAQuarterOfALongQueue) {
+  QueueLimits limits = small_limits();
+  limits.tokens = 100000000;
+  limits.batch_work = 100000000;
+  limits.batch_sequences = 1000;
+  BatchQueue queue(limits);
+  int64_t now = 1000000;
+  put(queue, from("large"), std::vector<size_t>(201, 20000));  // 20 ms each
+  EXPECT_EQ(run_for(queue, now), 1u);                          // the speed is not known yet
+  EXPECT_EQ(run_for(queue, now), 50u);
+  put(queue, from("short"), {10});
+  EXPECT_EQ(run_for(queue, now), 3u);
+  now += 6000000;
+  EXPECT_EQ(run_for(queue, now), 37u);
+}
+
+TEST(BatchQueue, TheFirstBatchIsSmall) {
+  QueueLimits limits = small_limits();
+  limits.batch_work = 1000000;
+  BatchQueue queue(limits);
+  put(queue, from("a"), std::vector<size_t>(16, 100));
+  EXPECT_EQ(run_one(queue).size(), 5u);
+  EXPECT_EQ(run_one(queue).size(), 11u);
 }
 
 TEST(BatchQueue, ASequenceThatTakesLongerThanItsShareRunsAlone) {

@@ -117,5 +117,16 @@ TEST(Body, PartsHaveTheSameRule) {
             "/parameters/multi_labels | /parameters/multi_labels: unknown field; did you mean multi_label?");
 }
 
+TEST(JsonBytes, CountsValuesAndMembersButNotWhatIsWithinTexts) {
+  const JsonLimits limits{.max_nodes = 1000};
+  const size_t one = json_bytes("1", limits), four = json_bytes("[1,2,3]", limits);
+  EXPECT_GE(one, sizeof(Json));
+  EXPECT_EQ(four, 4 * one);
+  EXPECT_GE(json_bytes(R"({"a":1})", limits), sizeof(Json) + sizeof(JsonMember));
+  EXPECT_EQ(json_bytes(R"(["[,{:\\\",:", "\\\\"])", limits), 3 * one);
+  EXPECT_EQ(json_bytes(std::string(5000, '['), limits), 1000 * one) << "no more are read";
+  EXPECT_EQ(json_bytes("\"\\", limits), one);
+}
+
 }  // namespace
 }  // namespace deberta::serve::body_test

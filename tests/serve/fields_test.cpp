@@ -36,6 +36,7 @@ TEST(Fields, HaveTheRangeOfTheirRowUnlessTheySayAnother) {
   EXPECT_EQ(other.low(), 1);
   EXPECT_EQ(other.high(), 20);
   EXPECT_EQ(field::kTopLabels.high(), 2147483647);
+  EXPECT_EQ(field::kTruncatePromptTokens.low(), -1);
   EXPECT_EQ(field::kBinaryDataSize.high(), INT64_MAX);
   EXPECT_TRUE(field::kNormalize.is_on());
   EXPECT_FALSE(field::kRawScores.is_on());

@@ -57,6 +57,22 @@ TEST_F(ModelSets, SayThatAModelIsLoadingUntilItIsOpen) {
   EXPECT_EQ(code_of([&] { set.find(""); }), ApiCode::kModelNotFound);  // either of the two could be meant
 }
 
+TEST_F(ModelSets, FindAModelByAnyOfItsNames) {
+  ModelSource source{.name = "a", .path = tiny, .repository = "org/a"};
+  source.aliases = {"first", "org/first"};
+  ModelSet named({source, {"b", tiny}}, open_tiny);
+  named.open_all();
+  for (const char* name : {"a", "org/a", "first", "org/first"}) {
+    EXPECT_EQ(named.find(name), named.find("a")) << name;
+    EXPECT_EQ(named.served_name(name), "a") << name;
+  }
+  EXPECT_EQ(named.served_name("other"), "");
+  EXPECT_EQ(named.open_ones_of("first").size(), 1u);
+  EXPECT_EQ(named.open_ones_of("").size(), 2u);
+  named.unload("first");
+  EXPECT_EQ(code_of([&] { named.find("a"); }), ApiCode::kModelNotFound);
+}
+
 TEST_F(ModelSets, KeepWhatARequestHoldsUntilItLetsGo) {
   set.open_all();
   std::shared_ptr<Served> held = set.find("a");

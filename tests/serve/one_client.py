@@ -11,6 +11,7 @@ an idle server, and how long the batches of the others took meanwhile: a single 
 
 import argparse
 import contextlib
+import gzip
 import http.client
 import json
 import pathlib
@@ -30,7 +31,7 @@ from models import make_extractor, make_model
 CONNECTIONS, ASKERS, PROBES = 256, 16, 40
 OTHER = "127.0.0.2"  # the address of the other client
 PROMISED_MIB, PROMISED_MS = 64, 100
-BUILT_IN = ("sentiment", "entailment", "entities", "fill", "detect")
+BUILT_IN = ("sentiment", "entailment", "entities", "fill", "detect", "extract")
 WORD, LONG = "word ", "the quick brown fox jumps over the lazy dog "
 WIDE = "\ufdfa"  # one character, 33 tokens
 
@@ -59,6 +60,23 @@ def kinds():
             "/v1/rerank",
             {"query": "fox?", "documents": texts(256, 2500), "return_documents": True},
         ),
+        "score": ("score", "/score", {"text_1": "fox?", "text_2": texts(256, 2500), "truncate_prompt_tokens": -1}),
+        "score of pairs": (
+            "score",
+            "/v1/score",
+            {"text_1": texts(256, 2500), "text_2": texts(256, 2500), "truncate_prompt_tokens": -1},
+        ),
+        "classify": ("sentiment", "/classify", {"input": texts(256, 2500), "truncate_prompt_tokens": -1}),
+        "classify infinity": ("sentiment", "/classify", {"input": texts(256, 2500), "raw_scores": False}),
+        "below a model": ("", "/models/sentiment/embed", {"inputs": texts(256, 2500), "truncate": True}),
+        "one text of labels": (
+            "",
+            "/models/entailment/pipeline/zero-shot-classification",
+            {"inputs": LONG * 40, "parameters": {"candidate_labels": ",".join(f"label {i}" for i in range(200))}},
+        ),
+        "index": ("", "/v2/repository/index", {"ready": True, "x": "a" * big}),
+        "a compressed text": ("sentiment", "/predict", {"inputs": WORD * 390_000, "truncate": True}),
+        "a compressed bomb": ("sentiment", "/predict", {"inputs": WORD * 40_000_000}),
         "embed": ("sentiment", "/embed", {"inputs": texts(256, 2500), "truncate": True}),
         "embed_all": ("sentiment", "/embed_all", {"inputs": texts(256, 2500), "truncate": True}),
         "embed_all short": ("sentiment", "/embed_all", {"inputs": texts(40, 600)}),
@@ -173,10 +191,13 @@ def kinds():
     return found
 
 
-def message(path, body, model):
+def message(path, body, model, is_compressed=False):
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    more = f"X-Model: {model}\r\n" if model else ""
+    if is_compressed:
+        data, more = gzip.compress(data, 1), f"{more}Content-Encoding: gzip\r\n"
     return (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Model: {model}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{more}"
         f"Content-Length: {len(data)}\r\n\r\n"
     ).encode() + data
 
@@ -222,7 +243,7 @@ def pinned(server, data, seconds):
 def memory(start, chosen, seconds):
     worst = 0
     for name, (model, path, body) in chosen.items():
-        whole = message(path, body, model)
+        whole = message(path, body, model, "compressed" in name)
         for form, data in (("unread", whole), ("unsent", whole[:-1])):
             server = start()
             server.post("/predict", {"inputs": "short"}, x_model="sentiment")
@@ -270,7 +291,7 @@ def latency(start, chosen):
     median()
     worst, is_good, draw = 0, True, random.Random(1)
     for name, (model, path, body) in chosen.items():
-        idle, data, done, statuses = median(), message(path, body, model), threading.Event(), {}
+        idle, data, done, statuses = median(), message(path, body, model, "compressed" in name), threading.Event(), {}
 
         def keep_asking(data=data, done=done, statuses=statuses):
             while not done.is_set():

@@ -38,6 +38,8 @@ TEST(OpenApi, StatusesFollowFromWhatARouteDoes) {
   EXPECT_EQ(statuses(all, "/predict", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503 504");
   EXPECT_EQ(statuses(all, "/tokenize", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 503");
   EXPECT_EQ(statuses(all, "/gliner", "post"), statuses(all, "/predict", "post"));
+  EXPECT_EQ(statuses(all, "/score", "post"), statuses(all, "/predict", "post"));
+  EXPECT_EQ(statuses(all, "/classify", "post"), statuses(all, "/predict", "post"));
   EXPECT_EQ(statuses(all, "/v1/extract", "post"), statuses(all, "/predict", "post"));
   EXPECT_EQ(statuses(all, "/gliner/restore", "post"), statuses(all, "/tokenize", "post")) << "no model runs";
   EXPECT_EQ(statuses(all, "/explain/tokens", "post"), "200 400 401 403 404 408 413 414 415 422 429 431 500 503");
@@ -49,6 +51,10 @@ TEST(OpenApi, StatusesFollowFromWhatARouteDoes) {
   EXPECT_EQ(statuses(all, "/explain/heads", "get"), "200 400 401 403 404 408 414 431 503");
   EXPECT_EQ(statuses(all, "/admin/loglevel", "post"), "200 400 401 403 404 408 413 414 415 422 431 503");
   EXPECT_EQ(statuses(all, "/health", "get"), "200 400 403 408 414 431 503");
+  EXPECT_EQ(statuses(all, "/models/{model}/predict", "post"), statuses(all, "/predict", "post"));
+  EXPECT_EQ(statuses(all, "/models/{model}/health", "get"), "200 400 401 403 404 408 414 431 503") << "it needs a key";
+  EXPECT_EQ(statuses(all, "/v1/models/{model}", "get"), statuses(all, "/models/{model}/health", "get"));
+  EXPECT_EQ(statuses(all, "/v2/repository/index", "post"), "200 400 401 403 408 413 414 415 422 431 503");
   EXPECT_EQ(statuses(all, "/metrics", "get"), "200 400 401 403 404 408 414 431 503");
 }
 

@@ -30,6 +30,9 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(description("POST", "/gliner"), "/gliner  ");
   EXPECT_EQ(description("POST", "/gliner/restore"), "/gliner/restore  ");
   EXPECT_EQ(description("POST", "/v1/extract"), "/v1/extract  ");
+  EXPECT_EQ(description("POST", "/score"), "/score  ");
+  EXPECT_EQ(description("POST", "/v1/score"), "/v1/score  ");
+  EXPECT_EQ(description("POST", "/classify"), "/classify  ");
   EXPECT_EQ(description("POST", "/models/a"), "/models/{model} a ");
   EXPECT_EQ(description("POST", "/models/org/name"), "/models/{model} org/name ");
   EXPECT_EQ(description("POST", "/models/org%2Fname"), "/models/{model} org/name ");
@@ -37,6 +40,51 @@ TEST(Routes, AreFoundByMethodAndPath) {
   EXPECT_EQ(description("POST", "/models/a/pipeline/fill-mask"), "/models/{model}/pipeline/{task} a fill-mask");
   EXPECT_EQ(description("POST", "/models/org/name/pipeline/fill-mask"),
             "/models/{model}/pipeline/{task} org/name fill-mask");
+}
+
+TEST(Routes, OfOneModelAreBelowItsBaseUrl) {
+  EXPECT_EQ(description("POST", "/models/a/embed"), "/models/{model}/embed a ");
+  EXPECT_EQ(description("POST", "/models/org/name/embed"), "/models/{model}/embed org/name ");
+  EXPECT_EQ(description("POST", "/models/org%2Fname/v1/embeddings"), "/models/{model}/v1/embeddings org/name ");
+  EXPECT_EQ(description("POST", "/models/a/gliner/restore"), "/models/{model}/gliner/restore a ");
+  EXPECT_EQ(description("HEAD", "/models/a/info"), "/models/{model}/info a ");
+  EXPECT_EQ(description("GET", "/models/a/v1/models"), "/models/{model}/v1/models a ");
+  EXPECT_EQ(description("GET", "/models/a/embed"), "method");
+  EXPECT_EQ(description("POST", "/models/a/info"), "method");
+  EXPECT_EQ(description("POST", "/models/a/"), "not_found") << "the model's own task has one path";
+  EXPECT_EQ(description("GET", "/models/a/metrics"), "method") << "/models/{model} of a/metrics";
+  EXPECT_EQ(dialect_of("/models/a/v2/rerank"), Dialect::kCohere);
+  size_t count = 0;
+  for (const Route& route : all_routes()) {
+    const bool is_below = route.path.starts_with("/models/{model}/") && !route.path.ends_with("{task}");
+    count += is_below;
+    if (is_below) {
+      EXPECT_FALSE(route.is_open) << route.path;
+      EXPECT_EQ(route.ports, Ports::kServing) << route.path;
+    }
+    if (!std::holds_alternative<Answer>(route.handler) || route.path.find('{') != route.path.npos) continue;
+    if (route.path == "/") continue;
+    const Route* below = find_route("POST", "/models/a" + std::string(route.path));
+    ASSERT_NE(below, nullptr) << route.path;
+    EXPECT_EQ(below->path, "/models/{model}" + std::string(route.path));
+  }
+  EXPECT_GE(count, 20u);
+}
+
+TEST(Routes, ASecondPartOfANameIsNoWordOfARoute) {
+  EXPECT_EQ(description("POST", "/models/org/embed"), "/models/{model}/embed org ");
+  EXPECT_EQ(description("POST", "/models/org%2Fembed"), "/models/{model} org/embed ");
+  EXPECT_EQ(description("POST", "/models/org%2Fembed/embed"), "/models/{model}/embed org/embed ");
+  EXPECT_EQ(description("POST", "/models/org/embed/embed"), "not_found");
+  EXPECT_EQ(description("POST", "/models/a/v1/embeddings"), "/models/{model}/v1/embeddings a ");
+  EXPECT_EQ(description("GET", "/v2/models/org/stats"), "/v2/models/{model}/stats org ");
+  EXPECT_EQ(description("GET", "/v2/models/stats"), "/v2/models/stats  ");
+  for (const std::string_view name : {"a", "org/name", "embed", "v1", "embed/a", "org/metrics"})
+    EXPECT_EQ(misleading_path(name), "") << name;
+  for (const std::string_view name : {"org/embed", "org/v1", "org/pipeline", "org/ready", "org/versions", "org/load"})
+    EXPECT_NE(misleading_path(name), "") << name;
+  EXPECT_EQ(misleading_path("stats"), "/v2/models/stats");
+  EXPECT_EQ(misleading_path("."), "/v1/models/.");
 }
 
 TEST(Routes, HaveATaskForEveryHeadAndForEveryUseThatTheHubLists) {
@@ -59,12 +107,15 @@ TEST(Routes, OtherPathsAndMethodsAreNone) {
   EXPECT_EQ(dialect_of("/v2/nothing"), Dialect::kKserve);
   EXPECT_EQ(dialect_of("/v1/nothing"), Dialect::kOpenAi);
   EXPECT_EQ(dialect_of("/v1/extract"), Dialect::kTei);
+  EXPECT_EQ(dialect_of("/score"), Dialect::kOpenAi);
+  EXPECT_EQ(dialect_of("/classify"), Dialect::kOpenAi);
   EXPECT_EQ(allowed_methods("/info"), "GET, HEAD");
   EXPECT_EQ(allowed_methods("/nothing"), "");
 }
 
 TEST(Routes, AreOfTheKindThatTheirMethodAndScopeSay) {
   for (const Route& route : all_routes()) {
+    if (std::holds_alternative<Report>(route.handler)) continue;  // of any method
     EXPECT_EQ(std::holds_alternative<Get>(route.handler), route.method == "GET") << route.path;
     EXPECT_EQ(std::holds_alternative<Command>(route.handler), route.scope == Scope::kAdmin && route.method == "POST")
         << route.path;

@@ -150,6 +150,30 @@ TEST(Server, RefusesSettingsThatNoServerCanHave) {
                "models: expected a name of letters, digits, dots, dashes and underscores, got \"a b\"; give one");
   EXPECT_ERROR(Server(with_names({"a", "b", "a"})), kUsage,
                "models: expected names that differ, got a twice; give others");
+  EXPECT_ERROR(Server(with_names({"stats"})), kUsage,
+               "models: expected a name that stands for its model in every path, got \"stats\": /v2/models/stats leads "
+               "elsewhere; give another");
+  const auto with_alias = [&](const std::string& alias) {
+    ServerSettings settings = with_names({"a", "b"});
+    settings.models.back().aliases = {alias};
+    return settings;
+  };
+  EXPECT_NO_THROW(Server(with_alias("org/name")));
+  EXPECT_ERROR(Server(with_alias("a")), kUsage, "models: expected names that differ, got a twice; give others");
+  EXPECT_ERROR(Server(with_alias("")), kUsage, "got \"\"");
+  EXPECT_ERROR(Server(with_alias("org/name/c")), kUsage, "got \"org/name/c\"");
+  EXPECT_ERROR(Server(with_alias("org/embed")), kUsage, "/v1/models/org/embed leads elsewhere");
+  ServerSettings limited = with_names({"a"});
+  limited.models.front().max_requests = limited.limits.max_concurrent_requests + 1;
+  EXPECT_ERROR(Server{limited}, kUsage, "max_requests: a: expected 1 to 512, got 513");
+  limited.models.front().max_requests = 1;
+  limited.models.front().max_queue_tokens = 0;
+  EXPECT_ERROR(Server{limited}, kUsage, "max_queue_tokens: a: expected 1 to 4294967296, got 0");
+  ServerSettings unknown = with_names({"a", "b"});
+  unknown.default_model = "b";
+  EXPECT_NO_THROW(Server{unknown});
+  unknown.default_model = "c";
+  EXPECT_ERROR(Server{unknown}, kUsage, "default_model: expected the name of a model that is served, got \"c\"");
   ServerSettings nowhere = good;
   nowhere.models.front().path = "/no/such/folder";
   EXPECT_ERROR(Server{nowhere}, kFileNotFound, "/no/such/folder");

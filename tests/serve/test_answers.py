@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+import re
 import struct
 from concurrent.futures import ThreadPoolExecutor
 
@@ -74,6 +75,21 @@ def test_rerank_in_the_words_of_each_client(server, deberta, models):
     assert [r["score"] for r in raw] == [
         r["score"]
         for r in deberta("rerank", "-m", models["score"], "--activation", "none", "which film", *TEXTS)[0]["results"]
+    ]
+
+
+def test_rerank_as_infinitys_clients_ask(server):
+    """litellm's infinity/ models and infinity_client: documents as strings, and usage with both counts."""
+    body = {"model": "score", "query": "which film", "documents": TEXTS, "top_n": 2, "return_documents": True}
+    for path in ("/rerank", "/v1/rerank"):
+        answer = server.post(path, body)
+        assert [set(one) for one in answer["results"]] == [{"index", "relevance_score", "document"}] * 2
+        assert answer["usage"]["prompt_tokens"] == answer["usage"]["total_tokens"] > 0
+        plain = server.post(path, body | {"return_documents": False})
+        assert [set(one) for one in plain["results"]] == [{"index", "relevance_score"}] * 2
+    expected = server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")[:2]
+    assert [(one["index"], one["relevance_score"]) for one in plain["results"]] == [
+        (one["index"], one["score"]) for one in expected
     ]
 
 
@@ -176,6 +192,9 @@ def test_tasks_of_the_hub(server, deberta, models):
     assert task("zero-shot-classification", "nli", {"inputs": TEXT, "parameters": parameters}) == [
         {"label": n, "score": s} for n, s in zip(candidates["labels"], candidates["scores"])
     ]
+    for labels in ("sports,politics,films", " sports , politics,films"):  # as the transformers pipelines take them
+        one_text = {"inputs": TEXT, "parameters": {"candidate_labels": labels, "shape": "pipeline"}}
+        assert task("zero-shot-classification", "nli", one_text) == server.post("/models/nli", one_text) == candidates
     assert task("feature-extraction", "labels", {"inputs": TEXT, "normalize": False}) == [
         deberta("embed", "-m", models["labels"], TEXT)[0]["embedding"]
     ]
@@ -200,7 +219,7 @@ def test_tasks_of_the_hub(server, deberta, models):
 def test_a_scored_text_counts_as_its_masked_copies(serve, models):
     """One for each of its tokens, as long as the text: counted before any of them is made, and refused where the queue
     does not hold so many tokens."""
-    server, path = serve("-m", models["words"], "--batch-tokens", "1000"), "/models/words/pipeline/text-scoring"
+    server, path = serve("-m", models["words"], "--batch-tokens", "250"), "/models/words/pipeline/text-scoring"
     text = "word " * 20
     tokens = len(server.post("/tokenize", {"inputs": text})[0])
     status, headers, _ = server.request("POST", path, {"inputs": text})
@@ -262,6 +281,14 @@ def test_what_the_server_says_of_itself(server, models):
     )
     assert status == 200 and headers["x-request-id"] == "mine-1" and headers["x-ignored-fields"] == "priority"
     assert headers["x-compute-type"] == info["device"] and int(headers["x-compute-tokens"]) > 3
+    timing = dict(part.split(";dur=") for part in headers["server-timing"].split(", "))
+    assert list(timing) == ["queue", "tokenize", "infer", "total"]
+    names = {"queue": "queue", "tokenize": "tokenization", "infer": "inference", "total": "total"}
+    for name, milliseconds in timing.items():
+        assert re.fullmatch(r"\d+\.\d{3}", milliseconds)
+        assert int(float(milliseconds)) == int(headers[f"x-{names[name]}-time"])
+    assert float(timing["infer"]) > 0 and float(timing["total"]) >= float(timing["infer"])
+    assert "server-timing" not in server.request("GET", "/info")[1]
     status, headers, body = server.request("HEAD", "/health")
     assert (status, body) == (200, "") and int(headers["content-length"]) > 0
     assert server.request("OPTIONS", "/predict")[:2][0] == 204

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import pathlib
 import re
 import shutil
 import socket
@@ -9,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import BINARY, PATIENT, SECONDS, clean_environment, read_all, wait_for
+from conftest import BINARY, PATIENT, SANITIZED, SECONDS, clean_environment, read_all, wait_for
 from models import read_safetensors, write_safetensors
 from one_client import OTHER, message
 from test_log import lines_of
@@ -266,12 +268,13 @@ def test_few_characters_that_become_many(serve, models, path, make):
     """Half a megabyte of a character that is 33 bytes once it is normalized: refused before it takes hundreds of
     megabytes."""
     server = serve("-m", f"labels={models['labels']}", "-m", f"token={models['token']}", *PATIENT)
-    status, answer = server.refused(path, make(WIDE * 170000), x_model="labels")
+    named = {} if path.startswith("/models/") else {"x-model": "labels"}
+    status, answer = server.refused(path, make(WIDE * 170000), **named)
     assert status == 422 and answer["field"] == "/inputs" and "normalized" in answer["error"]
     with open(f"/proc/{server.process.pid}/status") as status:
         peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     assert peak < 200 * 1024
-    assert server.request("POST", path, make(WIDE * 50), {"x-model": "labels"})[0] == 200
+    assert server.request("POST", path, make(WIDE * 50), named)[0] == 200
 
 
 def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serve, models, tmp_path):
@@ -303,3 +306,91 @@ def test_clients_behind_a_proxy_are_counted_by_the_address_that_it_forwards(serv
             time.sleep(0.05)
             ends.append(one)
         assert is_refused(ends[0]) == b"" and b" 503 " in is_refused(ends[1]) and is_refused(ends[2]) == b""
+
+
+CHUNKED = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Model: labels\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begin", "more"),
+    [(b"5;a=", b"x"), (b"", b"0"), (b"0\r\nA: ", b"x"), (b"0\r\n", b"A: b\r\n")],
+    ids=["extension", "size", "trailer", "trailers"],
+)
+def test_what_frames_a_body_without_a_length_is_bounded(server, begin, more):
+    """None of it is a part of the body that has a limit."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as one:
+        one.sendall(CHUNKED + begin)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for sent in range(201):  # noqa: B007 it stops where the server does
+                one.sendall(more * (65536 // len(more)))
+        answer = read_all(one)
+    assert answer.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 ")) or (answer == b"" and sent < 200), answer[:100]
+
+
+def test_connections_over_the_caps_leave_descriptors_to_others(serve, models):
+    """Each that is refused has one until it ends."""
+    server = serve("-q", "-m", models["labels"], "--max-connections-per-address", "5")
+    with contextlib.ExitStack() as stack:
+        for _ in range(700):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+        assert len(os.listdir(f"/proc/{server.process.pid}/fd")) < 400
+
+
+def highest_more_mib(server, act):
+    """The memory that the server takes beyond what it has, at its highest while `act` runs."""
+    pathlib.Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
+    status = pathlib.Path(f"/proc/{server.process.pid}/status")
+    value = lambda name: int(re.search(rf"{name}:\s+(\d+)", status.read_text())[1]) / 1024
+    before = value("VmRSS")
+    act()
+    return value("VmHWM") - before
+
+
+@pytest.mark.parametrize(
+    ("path", "begin", "one", "end"),
+    [
+        ("/models/labels/pipeline/text-classification", b'{"inputs":[', b'""', b"]}"),
+        ("/models/labels/pipeline/text-classification", b'{"inputs":[', b'{"text":"a"}', b"]}"),
+        ("/models/labels/embed", b'{"inputs":[', b'""', b"]}"),
+        ("/models/labels/classify", b'{"input":[', b'""', b"]}"),
+        ("/models/score/score", b'{"text_1":"a","text_2":[', b'""', b"]}"),
+        ("/models/score/rerank", b'{"query":"a","texts":[', b'""', b"]}"),
+        ("/models/score/v1/rerank", b'{"query":"a","documents":[', b'""', b"]}"),
+        ("/models/extractor/gliner", b'{"labels":["a"],"texts":[', b'""', b"]}"),
+    ],
+)
+def test_lists_are_counted_before_they_are_copied(server, path, begin, one, end):
+    body = begin + b",".join([one] * (1_300_000 // (len(one) + 1))) + end
+    more = highest_more_mib(server, lambda: server.refused(path, body))
+    assert SANITIZED or more < 56, more
+    status, answer = server.refused(path, body)
+    assert status == 413 and "expected at most 256" in json.dumps(answer)
+
+
+def test_the_values_of_a_body_count_as_memory_before_they_are_read(serve, models):
+    server = serve("-m", models["labels"], "--max-client-bytes", "2MiB", "--max-body", "2MiB")
+    for path in ("/predict", "/v2/repository/index", "/explain/tokens"):
+        status, answer = server.refused(path, {"inputs": "a", "text": "a", "x": [0] * 100_000})
+        assert status == 413 and "bytes of memory" in json.dumps(answer)
+    assert server.post("/predict", {"inputs": ",[{:" * 60_000 + '\\"' * 1000, "truncate": True}), "signs within a text"
+
+
+def clients_of(server):
+    return [line["client"] for line in lines_of(server.log)]
+
+
+def test_a_client_does_not_choose_the_address_that_a_proxy_forwards(serve, models):
+    """HAProxy adds a header of its own behind what the client sent, and some add the port of the connection."""
+    server = serve("-m", models["labels"], "--trusted-proxy", "127.0.0.1", "--log-format", "json")
+    cases = [
+        ("X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-For: 10.0.0.2\r\n", "10.0.0.2"),
+        ("X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-For: 10.0.0.3, 10.0.0.4\r\n", "10.0.0.4"),
+        ("X-Forwarded-For: 10.0.0.5:4711\r\n", "10.0.0.5"),
+        ("X-Forwarded-For: [2001:db8::1]:4711\r\n", "2001:db8::1"),
+        ("X-Forwarded-For: 2001:db8::2\r\n", "2001:db8::2"),
+        ("X-Forwarded-For: 10.0.0.6 key=admin\r\n", "127.0.0.1"),
+    ]
+    for head, _ in cases:
+        assert server.raw(f"GET /info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n".encode())
+    wait_for(lambda: len(clients_of(server)) == len(cases))
+    assert clients_of(server) == [client for _, client in cases]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import huggingface_hub
+import numpy
 import pytest
 
 from conftest import installed
@@ -54,15 +55,17 @@ def test_cohere(server):
 GLINER = ["--no-deps", "gliner==0.2.29"]
 
 
-def test_gliner(serve, models):
-    """It names no model, so that the server has one."""
+def test_gliner(serve, server, models):
+    """It names no model, so that the server has one, or the client the base URL of one."""
     file = pathlib.Path(installed(GLINER)) / "gliner/serve/client.py"
     found = importlib.util.spec_from_file_location("gliner_client", file)
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
+    labels = ["film", "person"]
+    below = module.GLiNERClient(base_url=f"{server.url}/models/extractor", timeout=600)
     server = serve("-m", models["extractor"])
     client = module.GLiNERClient(base_url=server.url, timeout=600)
-    labels = ["film", "person"]
+    assert below.predict(TEXT, labels=labels, threshold=0) == client.predict(TEXT, labels=labels, threshold=0) != []
     for more in ({}, {"threshold": 0}, {"threshold": 0, "flat_ner": False}, {"threshold": 0, "multi_label": True}):
         expected = server.post("/gliner", {"text": TEXT, "labels": labels} | more)
         assert client.predict(TEXT, labels=labels, **more) == expected
@@ -73,11 +76,22 @@ def test_gliner(serve, models):
         client.predict(TEXT, labels=labels, threshold=2)
 
 
-HUB, RERANKERS = pathlib.Path(__file__).with_name("ask_hub.py"), pathlib.Path(__file__).with_name("ask_rerankers.py")
+HUB, FRAMEWORKS = (pathlib.Path(__file__).with_name(f"ask_{name}.py") for name in ("hub", "frameworks"))
 # What does not go with the other tests' packages, in a folder of its own: a huggingface_hub that reads one answer in
 # another form (transformers 4.57 wants an older one), and the clients that want it.
 NEWER = ["huggingface_hub==2.4.0"]
-RERANKING = [*NEWER, "litellm==1.110.2", "llama-index-postprocessor-tei-rerank==0.6.0"]  # 90 s to install
+# langchain-huggingface takes no URL from 1.2.2 on.
+OF_FRAMEWORKS = [
+    "huggingface_hub==1.4.0",
+    "litellm==1.110.2",
+    "llama-index-postprocessor-tei-rerank==0.6.0",
+    "llama-index-embeddings-text-embeddings-inference==0.6.0",
+    "haystack-ai==3.4.1",
+    "huggingface-api-haystack==3.1.0",
+    "langchain-huggingface==1.2.1",
+    "langchain-openai==1.7.4",
+    "langchain-cohere==0.6.0",
+]
 
 
 @pytest.fixture(scope="session")
@@ -97,14 +111,19 @@ def ask(script, path, *words):
 @pytest.mark.skipif(
     os.environ.get("DEBERTA_LONG") != "1", reason="installs 200 packages: tools/long_checks clients runs it"
 )
-def test_litellm_and_llama_index(serve, models):
-    server = serve("-m", models["score"])
-    answers = ask(RERANKERS, installed(RERANKING), server.url, "which film", json.dumps(TEXTS))
-    ranked = server.post("/rerank", {"query": "which film", "texts": TEXTS})
-    # litellm sends `top_n`, which text-embeddings-inference does not know, and takes what comes.
-    assert answers["litellm"] == [[one["index"], one["score"], TEXTS[one["index"]]] for one in ranked]
-    assert answers["llama-index"] == [[TEXTS[one["index"]], one["score"]] for one in ranked[:2]]
-    assert answers["vectors"] == server.post("/embed", {"inputs": TEXTS})
+def test_frameworks_reach_either_of_two_models(serve, models):
+    server = serve("-m", models["labels"], "-m", models["score"], "--default-model", "score")
+    words = server.url, "score", "labels", "which film", json.dumps(TEXTS)
+    answers = ask(FRAMEWORKS, installed(OF_FRAMEWORKS), *words)
+    ranked = server.post("/rerank", {"query": "which film", "texts": TEXTS}, x_model="score")
+    expected = [[one["index"], one["score"]] for one in ranked[:2]]
+    assert answers["ranked"] == dict.fromkeys(answers["ranked"], expected) and len(answers["ranked"]) == 8
+    vectors = server.post("/embed", {"inputs": TEXTS}, x_model="labels")
+    plain = server.post("/embed", {"inputs": TEXTS, "normalize": False}, x_model="labels")
+    assert len(answers["vectors"]) == 8
+    for name, theirs in answers["vectors"].items():
+        ours = plain if name == "haystack" else vectors  # it asks for vectors of any length
+        assert numpy.abs(numpy.subtract(theirs, ours)).max() < 1e-7, name  # some print floats with more digits
 
 
 @pytest.mark.parametrize("is_newer", [False, True])

@@ -48,6 +48,7 @@ def routes_with(status, is_admin=None):
 OF_ROUTES = {
     "/admin/": "many",
     "rerank": "score",
+    "/score": "score",
     "{task}": "nli",
     "/decoder": "decoder",
     "/replaced": "replaced",
@@ -145,10 +146,15 @@ def test_bodies_that_are_not_as_they_should_be(server):
             method,
             path,
             422,
-            body=[] if "/admin/" in path else {} if "infer" in path else {"inputs": 5, "query": 5},
+            body=[]
+            if "/admin/" in path or "repository" in path
+            else {}
+            if "infer" in path
+            else {"inputs": 5, "query": 5},
         )
         ask(server, method, path, 400, body=b"{")
         ask(server, method, path, 415, headers={"content-type": "text/plain"})
+        ask(server, method, path, 415, headers={"content-encoding": "br"})
         ask(server, method, path, 413, headers={"content-length": "99999999"}, body=b"")
         assert {400, 413, 415} <= set(statuses(path, method))
 

@@ -7,15 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conftest import PATIENT, SANITIZED, wait_for
+from letters import LETTERS
 from models import make_extractor
 from test_bounds import held
 
 TEXT = "h\u00e9 \U0001f600 Ada Lovelace met state-of-the-art no_1 in London ."
 LABELS = ["person", "place"]
-LETTERS = [
-    f"Dear Ms Lovelace , this is letter {n} of 10 from Charles Babbage , [PERSON_1] . Write to ada{n}@example.org ."
-    for n in range(10)
-]
 
 
 @pytest.fixture(scope="module")
@@ -262,12 +259,15 @@ def test_the_task_of_the_model_itself(server, extract):
 # ---- personal data
 
 
-def test_letters_without_their_personal_data_and_back(server, deberta, models, tmp_path):
+@pytest.mark.parametrize("threshold", [0, 0.3])
+def test_letters_without_their_personal_data_and_back(server, deberta, models, tmp_path, threshold):
     """Ten letters, by the server and by the program: what comes back is what was there."""
-    body = {"texts": LETTERS, "preset": "pii", "threshold": 0.3, "redact": True}
+    letters = [letter for letter, _ in LETTERS]
+    body = {"texts": letters, "preset": "pii", "threshold": threshold, "redact": True}
     answers = server.post("/gliner", body, x_model="extractor")
     stands = {}
-    for letter, answer in zip(LETTERS, answers, strict=True):
+    for (letter, personal), answer in zip(LETTERS, answers, strict=True):
+        assert threshold > 0 or not [one for one in personal if one in answer["redacted_text"]]
         assert all(stands.setdefault(placeholder, text) == text for placeholder, text in answer["map"].items())
         assert all(placeholder in answer["redacted_text"] for placeholder in answer["map"])
         for entity in answer["entities"]:
@@ -276,10 +276,10 @@ def test_letters_without_their_personal_data_and_back(server, deberta, models, t
         assert server.post("/gliner/restore", restored, x_model="extractor") == {"text": letter}
     assert stands
     whole = {"texts": [answer["redacted_text"] for answer in answers], "map": stands}
-    assert server.post("/gliner/restore", whole, x_model="labels") == [{"text": letter} for letter in LETTERS]
+    assert server.post("/gliner/restore", whole, x_model="labels") == [{"text": letter} for letter in letters]
     place = tmp_path / "map.json"
-    words = ("--preset", "pii", "--threshold", "0.3", "--redact", "--redact-map", place)
-    rows = deberta("extract", "-m", models["extractor"], *words, *LETTERS)
+    words = ("--preset", "pii", "--threshold", str(threshold), "--redact", "--redact-map", place)
+    rows = deberta("extract", "-m", models["extractor"], *words, *letters)
     assert [row["text"] for row in rows] == whole["texts"]
     assert json.loads(place.read_text()) == stands
 

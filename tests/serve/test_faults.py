@@ -1,5 +1,5 @@
 """Faults that other servers of such models have, or had: each is a test here, or elsewhere as said in
-docs/serving.md."""
+docs/reference/server.md."""
 
 import json
 import os
@@ -80,6 +80,8 @@ ROUTES = {
     "vectors": ("/embed", {"inputs": TEXT}),
     "all vectors": ("/embed_all", {"inputs": TEXT}),
     "openai": ("/v1/embeddings", {"input": TEXT}),
+    "classes": ("/classify", {"input": TEXT}),
+    "pairs": ("/score", {"text_1": TEXT, "text_2": TEXT}),
     "similarity": ("/similarity", {"inputs": {"source_sentence": TEXT, "sentences": [TEXT]}}),
     "pieces": ("/tokenize", {"inputs": TEXT}),
     "gliner": ("/gliner", {"text": TEXT, "labels": ["film"]}),
@@ -113,11 +115,11 @@ EVERY = {
     "feature-extraction",
     "sentence-similarity",
 }
-LABELS = {"labels", "text-classification"}
+LABELS = {"labels", "text-classification", "classes"}
 ANSWERED = {
     "labels": LABELS,
     "nli": LABELS | {"zero-shot-classification"},
-    "score": LABELS | {"rerank", "text-ranking"},
+    "score": LABELS | {"rerank", "text-ranking", "pairs"},
     "many": LABELS,
     "token": {"token-classification"},
     "span": {"question-answering"},

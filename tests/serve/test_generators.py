@@ -73,6 +73,8 @@ def test_nothing_that_generators_refuse():
     for at, one in schemas_of(contract.DOCUMENT):
         if one.get("type") == "array":
             assert "items" in one, f"{at}: an array without items"
+        if one.get("type") == "null":
+            assert "/anyOf/" in at, f"{at}: a value that is always null"
         words = one.get("enum", [])
         assert len({word.lower() for word in words}) == len(words), f"{at}: members of an enum that differ only in case"
         assert "oneOf" not in one, f"{at}: oneOf, where anyOf says the same"
@@ -100,6 +102,7 @@ def test_every_operation_has_a_name_a_family_and_its_refusals():
         wanted = {"200", "400", "403", "408", "414", "431", "503"} | (
             {"404", "413", "415", "422"} if method == "POST" else set()
         )
+        wanted -= {"404"} if path == "/v2/repository/index" else set()  # it names no model
         assert wanted <= set(one["responses"]), path
         assert ("401" in one["responses"]) == (one.get("security") != []), path
         assert ("404" in one["responses"]) or "{" not in path, path

@@ -5,6 +5,7 @@ import json
 import re
 import struct
 import subprocess
+import time
 
 import numpy
 import pytest
@@ -75,7 +76,7 @@ def test_triton_asks_how_the_server_is(triton, server):
     assert triton.is_model_ready("labels")
     assert triton.is_model_ready("labels", "1")
     assert not triton.is_model_ready("none")
-    assert triton.get_server_metadata()["extensions"] == ["binary_tensor_data"]
+    assert triton.get_server_metadata()["extensions"] == ["binary_tensor_data", "statistics"]
     for version in ("", "1"):
         described = triton.get_model_metadata("labels", version)
         assert described["name"] == "labels"
@@ -87,6 +88,17 @@ def test_triton_asks_how_the_server_is(triton, server):
         "attention_mask",
         "token_type_ids",
     ]
+
+
+def test_tritons_client_compresses(triton, logits):
+    """Its header counts the bytes of the JSON before they are compressed."""
+    import tritonclient.utils
+
+    inputs = [tensor("input_ids", IDS, True), tensor("attention_mask", MASK, True)]
+    answer = triton.infer("labels", inputs, request_compression_algorithm="gzip")
+    assert numpy.array_equal(answer.as_numpy("logits"), logits("labels"))
+    with pytest.raises(tritonclient.utils.InferenceServerException, match="expected one of gzip, zstd and identity"):
+        triton.infer("labels", inputs, request_compression_algorithm="deflate")
 
 
 @pytest.mark.parametrize("is_binary", [True, False])
@@ -156,6 +168,68 @@ def test_types_of_tokens_and_ids_of_32_bits(server, triton, models, tmp_path):
     else:  # a model without types
         assert status == 422 and "token_type_ids" in body["error"]
     assert plain.shape == (2, 3)
+
+
+def test_tritons_statistics(serve, models):
+    """Each figure is one that the server counts elsewhere too, or nothing."""
+    import tritonclient.http
+
+    server = serve("-m", f"labels,alias={models['labels']}", "-m", models["score"])
+    client = tritonclient.http.InferenceServerClient(server.url.removeprefix("http://"))
+    (before,) = client.get_inference_statistics("labels")["model_stats"]
+    none = {"count": 0, "ns": 0}
+    parts = ("success", "fail", "queue", "compute_input", "compute_infer", "compute_output")
+    assert before == {
+        "name": "labels",
+        "version": "1",
+        "last_inference": 0,
+        "inference_count": 0,
+        "execution_count": 0,
+        "inference_stats": dict.fromkeys(parts, none),
+        "batch_stats": [],
+    }
+    begun = time.time()
+    client.infer("labels", [tensor("text", TEXTS, True)])
+    server.post("/predict", {"inputs": "a fine film"}, x_model="alias")  # by any route and any name
+    server.post("/tokenize", {"inputs": "a fine film"}, x_model="labels")  # nothing runs
+    assert server.refused("/predict", {"inputs": 5}, x_model="labels")[0] == 422
+    for name, version in (("labels", ""), ("labels", "1"), ("alias", "")):
+        (found,) = client.get_inference_statistics(name, version)["model_stats"]
+        assert found["name"] == "labels" and found["inference_count"] == 4
+        assert begun - 1 < found["last_inference"] / 1000 < time.time() + 1
+        stats = found["inference_stats"]
+        assert {part: stats[part]["count"] for part in parts} == dict.fromkeys(parts, 2) | {"fail": 1}
+        assert stats["compute_infer"]["ns"] > 0
+        assert stats["success"]["ns"] >= stats["queue"]["ns"] + stats["compute_infer"]["ns"]
+        sizes = found["batch_stats"]
+        assert sum(one["batch_size"] * one["compute_infer"]["count"] for one in sizes) == 4
+        assert sum(one["compute_infer"]["count"] for one in sizes) == found["execution_count"]
+        assert all(one["compute_input"] == one["compute_output"] == none for one in sizes)
+        metrics = server.request("GET", "/metrics")[2]
+        assert f'deberta_batches_total{{model="labels"}} {found["execution_count"]}' in metrics
+    assert [one["name"] for one in client.get_inference_statistics()["model_stats"]] == ["labels", "score"]
+    with pytest.raises(tritonclient.utils.InferenceServerException, match="no model"):
+        client.get_inference_statistics("none")
+    client.close()
+
+
+def test_tritons_index(serve, models):
+    import tritonclient.http
+
+    server = serve("--admin", "-m", f"labels,alias={models['labels']}", "-m", models["score"])
+    client = tritonclient.http.InferenceServerClient(server.url.removeprefix("http://"))
+    ready = [{"name": name, "version": "1", "state": "READY", "reason": ""} for name in ("labels", "score")]
+    assert client.get_model_repository_index() == ready
+    server.post("/admin/models/score/unload", {})
+    closed = {"name": "score", "version": "1", "state": "UNAVAILABLE", "reason": "unloaded"}
+    assert client.get_model_repository_index() == [ready[0], closed]
+    assert server.post("/v2/repository/index", {"ready": False}) == [ready[0], closed]
+    assert server.post("/v2/repository/index", {"ready": True}) == [ready[0]]
+    assert server.post("/v2/repository/index", b"") == [ready[0], closed]
+    for body, status in (([], 422), ({"ready": 1}, 422), ({"redy": True}, 422), (b"{", 400)):
+        found, answer = server.refused("/v2/repository/index", body)
+        assert found == status and set(answer) == {"error"}
+    client.close()
 
 
 def one(name="text", datatype="BYTES", shape=(1,), data=("a",), **more):

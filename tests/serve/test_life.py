@@ -138,7 +138,7 @@ def test_without_a_model_it_is_not_ready(serve, models):
 
 
 def test_a_request_that_can_never_fit_is_not_told_to_come_again(serve, models):
-    server = serve("-m", models["token"], "--batch-tokens", "16", *PATIENT)  # 1,024 tokens in the queue
+    server = serve("-m", models["token"], "--batch-tokens", "4", *PATIENT)  # 1,024 tokens in the queue
     status, headers, text = server.request("POST", "/", {"inputs": "word " * 3000})
     assert status == 413 and "retry-after" not in headers and "at most 1024 tokens in a request" in text
     assert server.post("/", {"inputs": "word " * 300})

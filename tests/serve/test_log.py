@@ -196,3 +196,14 @@ def test_the_level_of_the_log(serve, models):
     lines = open(server.log).read().splitlines()
     assert [line for line in lines if "/predict" in line] == []
     assert [line for line in lines if "/admin/loglevel" in line] != []
+
+
+def test_names_of_fields_do_not_begin_lines(serve, models):
+    """A client's words may be the name of a field, which the line of a refusal has."""
+    server = serve("-m", models["labels"], "--strict-fields")
+    for name in ("input\n", "x\n2026-01-01T00:00:00Z 200 POST /predict", "a\x1b[2Jb\r"):
+        assert server.refused("/predict", {"inputs": "a", name: 1})[0] == 422
+    assert server.stop() == 0
+    lines = [line for line in open(server.log, newline="").read().split("\n") if "code=validation" in line]
+    assert len(lines) == 3 and "\x1b" not in "".join(lines)
+    assert not any(line.startswith("2026-01-01T00:00:00Z 200 ") for line in open(server.log))

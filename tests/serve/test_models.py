@@ -141,7 +141,7 @@ def test_priorities_and_rates(serve, models):
 
 def test_what_never_has_room_uses_up_no_rate(serve, models):
     server = serve(
-        "-m", models["labels"], "--rate-limit", "20", "--batch-tokens", "64"
+        "-m", models["labels"], "--rate-limit", "20", "--batch-tokens", "16"
     )  # 4,096 tokens in the queue, 200 at once for a client
     for _ in range(3):
         status, answer = server.refused("/predict", {"inputs": [["a fine film " * 40] for _ in range(50)]})
@@ -186,6 +186,8 @@ def test_pages_of_other_origins(serve, models):
     assert status == 200
     assert headers["access-control-allow-origin"] == "https://a.example"
     assert headers["vary"] == "origin"
+    own = {"x-request-id", "retry-after", "x-ignored-fields", "x-truncated-inputs", "x-truncated-tokens"}
+    assert own | {"server-timing"} <= set(headers["access-control-expose-headers"].split(", "))
     status, headers, _ = server.request("POST", "/predict", {"inputs": "a"}, {"origin": "https://a.example"})
     assert status == 401 and headers["access-control-allow-origin"] == "https://a.example"
     for origin in ("https://b.example", "http://a.example", "https://a.example.org", "null"):

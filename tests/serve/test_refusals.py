@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import socket
 import time
@@ -94,6 +95,21 @@ def test_places_in_the_body_are_named(server):
             "/parameters/hypothesis_template",
         ),
         ("/models/nli/pipeline/zero-shot-classification", {"inputs": "a"}, 422, "/parameters/candidate_labels"),
+        (
+            "/models/nli/pipeline/zero-shot-classification",
+            {"inputs": "a", "parameters": {"candidate_labels": "a," * 300}},
+            413,
+            "/parameters/candidate_labels",
+        ),
+        *(
+            (
+                "/models/nli/pipeline/zero-shot-classification",
+                {"inputs": "a", "parameters": {"candidate_labels": labels}},
+                422,
+                "/parameters/candidate_labels",
+            )
+            for labels in ("", " ", "a,,b", "a, ", ",a", 5, {"a": 1}, f"a, {LONG}")
+        ),
         (
             "/models/replaced/pipeline/replaced-token-detection",
             {"inputs": LONG, "parameters": {"truncate": False}},
@@ -226,7 +242,7 @@ def test_places_in_the_body_are_named(server):
             "/parameters/candidate_labels/1",
         ),
     ):
-        got, answer = server.refused(path, body, x_model="labels")
+        got, answer = server.refused(path, body, **({} if path.startswith("/models/") else {"x_model": "labels"}))
         assert got == status, (path, body, answer)
         assert field is None or answer.get("field") == field, (path, body, answer)
         assert answer["error_type"] in ("Validation", "Tokenizer", "Empty") and answer["code"]
@@ -439,6 +455,11 @@ def test_framing(server):
         (head_of(host, close, model, kind, "Transfer-Encoding: chunked") + b"e\r\n" + good + b"\r\n0\r\n\r\n", 200),
         (head_of(host, close, model, kind, "Transfer-Encoding: chunked") + b"xyz\r\n" + good + b"\r\n0\r\n\r\n", 400),
         (head_of(host, close, model, kind, length, "Transfer-Encoding: chunked") + good, 400),
+        (
+            head_of(host, model, kind, "Transfer-Encoding: chunked", start="POST /predict HTTP/1.0")
+            + b"e\r\n%s\r\n0\r\n\r\n" % good,
+            400,
+        ),
         (head_of(host, close, model, kind, "Transfer-Encoding: gzip, chunked") + good, 400),
         (head_of(host, close, model, kind, length, "Content-Length: 15") + good, 400),
         (head_of(host, close, model, kind, "Content-Length: -2") + good, 400),
@@ -446,7 +467,10 @@ def test_framing(server):
         (head_of(host, close, model, kind, "Content-Length: 0x0e") + good, 400),
         (head_of(host, close, model, kind, "Content-Length: 18446744073709551616") + good, 400),
         (head_of(host, close, model, kind, "Content-Length: 99999999999") + good, 413),
-        (head_of(host, close, model, kind, length, "Content-Encoding: gzip") + good, 415),
+        (head_of(host, close, model, kind, length, "Content-Encoding: gzip") + good, 400),
+        (head_of(host, close, model, kind, length, "Content-Encoding: br") + good, 415),
+        (head_of(host, close, model, kind, length, "Content-Encoding: gzip, gzip") + good, 415),
+        (head_of(host, close, model, kind, length, *["Content-Encoding: identity"] * 2) + good, 415),
         (head_of(host, close, model, "Content-Type: text/plain", length) + good, 415),
         (head_of(close, model, kind, length) + good, 400),
         (head_of(host, "Host: b", close, model, kind, length) + good, 400),
@@ -604,3 +628,53 @@ def test_who_may_see_the_explorer(serve, models):
         assert server.request("POST", "/explain/tokens", {"text": "a"}, {"authorization": "Bearer secret"})[0] == (
             200 if page == 200 else answer
         )
+
+
+def test_fields_that_follow_a_body_are_no_headers(server):
+    body = b"e\r\n" + b'{"inputs":"a"}' + b"\r\n0\r\nX-Model: labels\r\nX-Priority: high\r\n\r\n"
+    answer = server.raw(head_of("Host: localhost", "Connection: close", "Transfer-Encoding: chunked") + body)
+    assert answer.startswith(b"HTTP/1.1 404 ") and b"model_not_found" in answer
+
+
+def test_a_connection_of_the_first_version_stays_open_where_both_say_so(server):
+    one = head_of("Connection: keep-alive", start="GET /health HTTP/1.0")
+    answer = server.raw(one + head_of(start="GET /health HTTP/1.0"))
+    assert answer.count(b"HTTP/1.1 200") == 2
+    first, second = answer.split(b"HTTP/1.1 200")[1:]
+    assert b"connection: keep-alive" in first.lower() and b"connection: close" in second.lower()
+
+
+def test_a_deadline_is_a_number(server):
+    for value in ("soon", "1.5", "-1", "1e3"):
+        status, answer = server.refused("/predict", {"inputs": "a"}, x_model="labels", x_deadline_ms=value)
+        assert status == 400 and "X-Deadline-Ms" in answer["error"], value
+    assert server.post("/predict", {"inputs": "a"}, x_model="labels", x_deadline_ms="9" * 40), "it can only lower it"
+
+
+def test_fields_of_commands_have_the_rule_of_the_others(serve, models):
+    server = serve("--admin", "-m", models["labels"])
+    for path, body in (
+        ("/v2/repository/index", {"redy": True}),
+        ("/admin/models/labels/reload", {"forse": True}),
+        ("/admin/loglevel", {"level": "error", "levels": 1, "leve": 1}),
+    ):
+        known = dict(list(body.items())[:1])
+        status, headers, _ = server.request("POST", path, known | {"nonsense": 1})
+        if "level" in body:
+            assert (status, headers["x-ignored-fields"]) == (200, "nonsense")
+        else:
+            assert server.refused(path, body)[0] == 422
+            assert server.request("POST", path, {"nonsense": 1})[1]["x-ignored-fields"] == "nonsense"
+    reloads = lambda text: re.findall(r'deberta_reload_total\{result="done"\} (\d+)', text)
+    assert reloads(server.request("GET", "/metrics")[2]) == ["1"], "what is refused is not done"
+    strict = serve("--admin", "--strict-fields", "-m", models["labels"])
+    for path in ("/v2/repository/index", "/admin/models/labels/unload", "/explain/tokens"):
+        assert strict.refused(path, {"text": "a", "nonsense": 1})[0] == 422
+    assert strict.post("/predict", {"inputs": "a"}), "it was not unloaded"
+
+
+def test_values_of_a_query_may_be_escaped(serve, models):
+    server = serve("-m", f"labels,org/name={models['labels']}")
+    for name in ("org/name", "org%2Fname", "l%61bels"):
+        assert json.loads(server.request("GET", f"/explain/size?model={name}&length=%33")[2])["length"] == 3
+    assert server.request("GET", "/explain/size?model=%ff%00%&length=3")[0] == 404

@@ -1,4 +1,4 @@
-"""docs/serving.md, tried as a new user would: `./run serve` with nothing else, and its lines for each task as they
+"""docs/start/server.md, tried as a new user would: `./run serve` with nothing else, and its lines for each task as they
 stand."""
 
 import json
@@ -8,7 +8,7 @@ import subprocess
 from conftest import clean_environment
 from models import ROOT
 
-PAGE = (ROOT / "docs/serving.md").read_text()
+PAGE = (ROOT / "docs/start/server.md").read_text()
 
 
 def lines_of(title):

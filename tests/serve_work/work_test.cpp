@@ -49,8 +49,9 @@ class Work : public testing::Test {
             .pipeline = test::tiny_pipeline(folder, head, std::move(labels), classes),
             .max_client_batch = size_t{1} << 20};
   }
-  const test::TemporaryFolder sequence_folder_, token_folder_, words_folder_, extractor_folder_;
+  const test::TemporaryFolder sequence_folder_, ranker_folder_, token_folder_, words_folder_, extractor_folder_;
   const ServedModel nli = served(sequence_folder_, Head::kSequence, {"contradiction", "neutral", "entailment"});
+  const ServedModel ranker = served(ranker_folder_, Head::kSequence, {"fit"});
   const ServedModel token = served(token_folder_, Head::kToken, {"O", "B-PER", "I-PER"});
   const ServedModel words = served(words_folder_, Head::kMaskedLm, {"a", "b"});
   const ServedModel extractor{.name = "m",
@@ -117,6 +118,16 @@ TEST_F(Work, OfTextsIsLinear) {
   expect_linear("documents", nli, hub::find_task("zero-shot-classification", ""), [](size_t count) {
     return "{\"inputs\": [" + repeat("\"a\"", count) + "], \"parameters\": {\"candidate_labels\": [\"x\", \"y\"]}}";
   });
+}
+
+TEST_F(Work, OfPairsAndClassesIsLinear) {
+  expect_linear("one text with all", ranker, vllm::score,
+                [](size_t count) { return "{\"text_1\": \"a\", \"text_2\": [" + repeat("\"b\"", count) + "]}"; });
+  expect_linear("pairs", ranker, vllm::score, [](size_t count) {
+    return "{\"text_1\": [" + repeat("\"a\"", count) + "], \"text_2\": [" + repeat("\"b\"", count) + "]}";
+  });
+  expect_linear("classes", nli, vllm::classify,
+                [](size_t count) { return "{\"input\": [" + repeat("\"a fine film\"", count) + "]}"; });
 }
 
 TEST_F(Work, OfLabelsAndTargetsIsLinear) {

@@ -98,7 +98,7 @@ std::string bin_of(const std::vector<TensorView>& tensors, BinForm form);
 std::string six_floats();
 std::string small_bin(BinForm form = BinForm::kZip);
 
-// ---- the tables (bad_bin.cpp): every way to break the format that docs/formats.md names
+// ---- the tables (bad_bin.cpp): every way to break the format that docs/reference/weights.md names
 std::vector<BadFile> bad_zips();
 std::vector<BadFile> bad_pickles();
 std::vector<BadFile> bad_state_dicts();

@@ -25,7 +25,7 @@ struct BadFile {
   std::string bytes;
   std::string part;  // part of the message that refuses it
 };
-// Every way to break the format that docs/formats.md names.
+// Every way to break the format that docs/reference/weights.md names.
 std::vector<BadFile> bad_safetensors();
 
 struct GoodFile {

@@ -1,4 +1,4 @@
-"""The heads (model.md#heads): from h_N (or the mask decoder) to logits.
+"""The heads (model-heads.md#heads): from h_N (or the mask decoder) to logits.
 
 B sequences  L positions  D hidden  E embedding size  V vocabulary  C classes
 """

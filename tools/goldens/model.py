@@ -13,7 +13,7 @@ def canonical(tensors, dtype):
 
 
 def split_v1(config, w):
-    """The v1 layout as v2 with unshared projections and no biases on the keys (model.md#layout-of-version-1)."""
+    """The v1 layout as v2 with unshared projections and no biases on the keys (model-heads.md#layout-of-version-1)."""
     heads, size = config.num_attention_heads, config.head_size
     for n in range(config.num_hidden_layers):
         own = f"encoder.layer.{n}.attention.self."

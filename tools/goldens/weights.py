@@ -1,4 +1,4 @@
-"""Random weights of tiny models under the published tensor names (model.md#tensors).
+"""Random weights of tiny models under the published tensor names (model-heads.md#tensors).
 
 The numbers come from a counter hashed with integers only, so that they never depend on a library version, and are
 keyed by case and tensor: a new case or tensor changes no other. A fixture holds the recipe, not the numbers: its

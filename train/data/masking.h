@@ -1,5 +1,6 @@
 // Which positions of a sequence are predicted, and what replaces their pieces: the n-gram masking of
-// model.md#masked-words. A pure function of the seed, the number of the sample in the whole run, and the sequence.
+// model-training.md#masked-words. A pure function of the seed, the number of the sample in the whole run, and the
+// sequence.
 #pragma once
 #include <cstddef>
 #include <cstdint>

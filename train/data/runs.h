@@ -1,5 +1,5 @@
 // A corpus as runs of equal length: everything one after the other without separators, cut every max_tokens - 2 pieces
-// (model.md#masked-words), each run between [CLS] and [SEP].
+// (model-training.md#masked-words), each run between [CLS] and [SEP].
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -36,7 +36,7 @@ std::string_view text_of(const TaskRecipe& recipe, std::string_view size) {
 }
 
 // For large models the published rates, as they are for most tasks; for small ones what was measured
-// (docs/training.md). LoRA's are ten times as high where nothing was measured.
+// (docs/reference/fine-tuning.md). LoRA's are ten times as high where nothing was measured.
 struct SizedRate {
   double most_weights;  // weights in the layers
   std::string_view rate, lora_rate;

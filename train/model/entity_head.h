@@ -1,4 +1,4 @@
-// The heads of entities (model.md#entities), which score labels that stand before the words of a text:
+// The heads of entities (model-heads.md#entities), which score labels that stand before the words of a text:
 //   states   u = projection( h ), of labels and of pieces; a word is one of its pieces, their mean or maximum; an LSTM
 //            over the words in both directions
 //   span     q = label( u_label ), f = relu( start( u_first ) ), l = relu( end( u_last ) )

@@ -21,7 +21,7 @@ struct LoraForm {
 };
 
 struct ModelForm {
-  // layout kV1: trained with split projections and key biases fixed at 0 (model.md#layout-of-version-1)
+  // layout kV1: trained with split projections and key biases fixed at 0 (model-heads.md#layout-of-version-1)
   ModelConfig config;
   Head head = Head::kNone;
   int64_t labels = 0;  // classes C of a classifier

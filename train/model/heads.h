@@ -1,4 +1,4 @@
-// The heads (model.md#heads) on hidden states h:
+// The heads (model-heads.md#heads) on hidden states h:
 //   sequence         classifier( drop( act( dense( drop(pooled) ) ) ) )   also regression, several labels and choices
 //   token            classifier( drop(h) )
 //   original token   classifier( drop( gelu( proj(h) ) ) )

@@ -1,6 +1,6 @@
 // How far the answers of a head for changed inputs are from its answers for the inputs themselves
-// (model.md#adversarial-fine-tuning). Both are logits of one batch; p and q their probabilities, of classes, of the
-// rows of a group, or of each label by itself.
+// (model-training.md#adversarial-fine-tuning). Both are logits of one batch; p and q their probabilities, of classes,
+// of the rows of a group, or of each label by itself.
 //   CE(p, q)       -sum of p log q, without gradient for p
 //   kl             CE(p_clean, q_changed)
 //   symmetric kl   CE(p_clean, q_changed) + CE(q_changed, p_clean)

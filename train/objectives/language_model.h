@@ -1,5 +1,5 @@
-// Language modelling (model.md#masked-words, model.md#causal-language-model): cross-entropy of the words at the rows to
-// predict.
+// Language modelling (model-training.md#masked-words, model-training.md#causal-language-model): cross-entropy of the
+// words at the rows to predict.
 //   masked   rows are masked positions, labels their own ids; through the mask decoder where the form has one
 //   causal   rows are any tokens, labels the ids that follow them; the form is causal
 // Trained: the whole model, which for this head has no pooler, and no absolute table unless something reads it.

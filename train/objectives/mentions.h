@@ -1,4 +1,4 @@
-// Mentions of entities (ReCoRD, model.md#mentions), the hidden state of one from those of its pieces:
+// Mentions of entities (ReCoRD, model-heads.md#mentions), the hidden state of one from those of its pieces:
 //   h_m = sum over pieces p of softmax_p( h_p . h_CLS / sqrt(D) ) h_p
 // M mentions  P pieces  T packed tokens  D hidden
 #pragma once

@@ -1,5 +1,5 @@
-// Adversarial fine-tuning (model.md#adversarial-fine-tuning): SiFT, scale-invariant fine-tuning (He et al. 2021,
-// DeBERTa, section 5), and virtual adversarial training, which is the same without the norm of the inputs.
+// Adversarial fine-tuning (model-training.md#adversarial-fine-tuning): SiFT, scale-invariant fine-tuning (He et
+// al. 2021, DeBERTa, section 5), and virtual adversarial training, which is the same without the norm of the inputs.
 //   x      = LN(sum of embeddings), without weights               VAT: the sum itself
 //   delta0 = normals, clamped at twice their deviation
 //   g      = gradient for delta of divergence( f(x + delta0), f(x) )

@@ -1,6 +1,6 @@
-// Replaced-token detection, DeBERTaV3 (He et al. 2023) section 3 (model.md#replaced-token-detection): a generator G
-// puts words of its own at the masked positions, and a discriminator D classifies each token: still the one that stood
-// there, or another.
+// Replaced-token detection, DeBERTaV3 (He et al. 2023) section 3 (model-training.md#replaced-token-detection): a
+// generator G puts words of its own at the masked positions, and a discriminator D classifies each token: still the one
+// that stood there, or another.
 //   x'[row] ~ softmax(logits of G), without gradient
 //   y[t]    = 1 where x'[t] is not the word that belongs there, else 0
 //   L_D     = sum over all real tokens of log(1 + e^l[t]) - y[t] l[t]

@@ -1,5 +1,5 @@
-// Fine-tuning (model.md#fine-tuning): the logits of a head for a batch, and their loss. The batch has what is to be
-// learnt (objectives/task_batch.h), the model's form has the head for it (objectives/task_check.h).
+// Fine-tuning (model-training.md#fine-tuning): the logits of a head for a batch, and their loss. The batch has what is
+// to be learnt (objectives/task_batch.h), the model's form has the head for it (objectives/task_check.h).
 // N rows  C classes
 #pragma once
 #include <vector>

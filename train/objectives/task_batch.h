@@ -10,7 +10,7 @@
 
 namespace deberta::train {
 
-// What is learnt, and so the head and its loss (model.md#fine-tuning).
+// What is learnt, and so the head and its loss (model-training.md#fine-tuning).
 enum class TaskLoss {
   kClass,    // a class of each sequence: cross-entropy; a head on sequences
   kScore,    // one or several numbers for each sequence: squared error; a head on sequences

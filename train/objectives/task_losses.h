@@ -1,4 +1,4 @@
-// Losses of fine-tuning (model.md#fine-tuning) on the logits of a head, which are few: plain compositions.
+// Losses of fine-tuning (model-training.md#fine-tuning) on the logits of a head, which are few: plain compositions.
 // B sequences  N rows  C classes  G groups of rows
 #pragma once
 #include <span>

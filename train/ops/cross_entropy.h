@@ -1,4 +1,4 @@
-// The loss of a tied output layer (model.md#language-model-head):
+// The loss of a tied output layer (model-heads.md#language-model-head):
 //   logits = h . table^T + bias
 //   loss   = sum over rows of log sum exp(logits) - logits[label]
 // Rows are taken in chunks, and the gradients formed in the forward pass, so that no more than one chunk's logits ever

@@ -1,5 +1,5 @@
 // Dropout of rows: y[n,d] = x[n,d] * scale where its element is kept, else 0 (kernels/dropout.h;
-// model.md#dropout). An element is identified by its sequence, its position there and its column, so that
+// model-training.md#dropout). An element is identified by its sequence, its position there and its column, so that
 // packing, chosen rows and devices never change what is dropped.
 // N rows  D columns
 #pragma once

@@ -14,7 +14,7 @@ enum class RandomDomain : uint32_t {
   kMask,              // positions of a sample to predict
   kReplace,           // what replaces them
   kSource,            // which corpus a sample is taken from
-  kEmbeddingDropout,  // dropout, by position (model.md#dropout); the discriminator's after the generator's
+  kEmbeddingDropout,  // dropout, by position (model-training.md#dropout); the discriminator's after the generator's
   kRelativeDropout,
   kAttentionDropout,
   kAttentionOutputDropout,

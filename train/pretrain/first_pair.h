@@ -1,5 +1,5 @@
 // The generator and the discriminator that a run of replaced-token detection begins with: new ones, or published files
-// (model.md#replaced-token-detection).
+// (model-training.md#replaced-token-detection).
 #pragma once
 #include <cstddef>
 

@@ -49,6 +49,11 @@ constexpr std::array kCommands = {
     Command{"ForPreTraining", "detect -m MODEL/discriminator \"a text\""},
 };
 constexpr const char* kEmbed = "embed -m MODEL \"a text\"";  // for an encoder
+constexpr const char* kRank = "rerank -m MODEL \"a query\" \"one document\" \"another\"";
+// A classifier of one class, by its configuration: the run says what it is for.
+constexpr HeadUse kReranker{.ending = "ForSequenceClassification",
+                            .what = "a reranker, which gives each document of a query a score",
+                            .task = "text-ranking"};
 
 struct Kind {
   const HeadFacts* head;
@@ -57,6 +62,7 @@ struct Kind {
   bool is_discriminator() const { return head->answers == HeadAnswers::kReplaced; }
   std::string_view task_of_hub() const { return use->is_task_of_hub ? use->task : ""; }
   const char* command() const {
+    if (use == &kReranker) return kRank;
     const auto row = std::ranges::find(kCommands, use->ending, &Command::architecture);
     return row == kCommands.end() ? kEmbed : row->line;
   }
@@ -73,7 +79,7 @@ Kind kind_of(const RunRecord& record) {
     head_facts = &facts_of(config.extraction->has_spans() ? Head::kEntitySpans : Head::kEntityWords);
   if (record.option("objective") == "rtd") head_facts = &facts_of(Head::kReplacedToken);
   const HeadFacts& head = head_facts == nullptr ? facts_of(Head::kNone) : *head_facts;
-  return {&head, &use_of(head, config)};
+  return {&head, record.option("task") == "ranking" ? &kReranker : &use_of(head, config)};
 }
 
 std::string model_type(const ModelConfig& config) {

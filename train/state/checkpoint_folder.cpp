@@ -36,7 +36,7 @@ std::optional<int64_t> step_of(std::string_view name) {
   return step && *step >= 0 && checkpoint_name(*step) == name ? step : std::nullopt;
 }
 
-// What is wrong with a checkpoint; nothing: `state` is its own.
+// What is wrong with a checkpoint; nothing: `state` is its own. Throws kUnsupported for one that a newer version wrote.
 std::optional<Error> find_damage(const std::string& folder, int64_t step, TrainerState& state) {
   try {
     ManifestReport report = verify_manifest(folder, [](uint64_t) {});
@@ -48,6 +48,7 @@ std::optional<Error> find_damage(const std::string& folder, int64_t step, Traine
     if (!is_regular_file(path_in(folder, kOptimizer)))
       return Error(ErrorCode::kFileNotFound, path_in(folder, kOptimizer), "expected a file");
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kUnsupported) throw;
     return error;
   }
   return std::nullopt;

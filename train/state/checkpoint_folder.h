@@ -48,7 +48,8 @@ struct FoundCheckpoint {
   bool is_degraded = false;  // a newer one is damaged or gone
 };
 
-// The newest checkpoint whose files are those of its manifest; nothing without one. Each newer one is a warning.
+// The newest checkpoint whose files are those of its manifest; nothing without one. Each newer one is a warning, but
+// for one of a format that only a newer version reads: kUnsupported, since to go on from an older step would remove it.
 std::optional<FoundCheckpoint> find_checkpoint(const std::string& output);
 
 // The value of an option in the newest checkpoint of a run; empty: it has none, or there is no checkpoint or no folder.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/format_version.h"
 #include "deberta/error.h"
 
 namespace deberta::train {
@@ -150,6 +151,7 @@ Json to_json(const TrainerState& state) {
 TrainerState parse_trainer_state(std::string_view text, const std::string& where) {
   const Json document = parse_json(text, where, kLimits);
   const Json* format = document.find("format");
+  if (format != nullptr && format->is_integer()) check_format_version(format->as_integer(), kFormat, where);
   if (format == nullptr || !format->is_integer() || format->as_integer() != kFormat)
     throw Error(ErrorCode::kJson, where, fmt::format("expected an object of format {}", kFormat));
   TrainerState state;

@@ -1,5 +1,5 @@
 // The gradient of attention in bf16 with AMX: a tile of 16 rows against up to four of columns, a depth of 32 a step.
-// Only intrinsics, C headers and types here (docs/kernels.md). Block by block of queries as with AVX512_BF16
+// Only intrinsics, C headers and types here (docs/concepts/kernels.md). Block by block of queries as with AVX512_BF16
 // (attention_backward_bf16.inc.h); a skew is a tile whose rows begin a number later than the one before.
 #include <immintrin.h>
 #include <stddef.h>

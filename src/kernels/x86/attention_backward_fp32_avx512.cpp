@@ -1,5 +1,5 @@
 // The gradient of attention in fp32 with AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

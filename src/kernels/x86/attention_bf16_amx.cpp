@@ -1,5 +1,5 @@
 // Attention in bf16 with AMX: tiles of 16 x 16 with a depth of 32, two by two. Only intrinsics, C headers and types
-// here (docs/kernels.md).
+// here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

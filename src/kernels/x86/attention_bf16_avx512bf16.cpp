@@ -1,5 +1,5 @@
 // Attention in bf16 with AVX512_BF16: tiles of 6 x 64, two numbers a lane and step (vdpbf16ps). Only intrinsics, C
-// headers and types here (docs/kernels.md).
+// headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

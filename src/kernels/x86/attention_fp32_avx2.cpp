@@ -1,5 +1,5 @@
 // Attention in fp32 with AVX2, and of bf16 widened: tiles of 6 x 16. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

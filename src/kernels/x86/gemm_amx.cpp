@@ -1,6 +1,6 @@
 // bf16 and int8 GEMM with AMX: 32 rows x 2 panels of 16 columns, 2 x 2 accumulators. A step is 64 bytes of k: 32
 // bf16 or 64 int8 of A's rows against 16 rows of each panel (64 bytes each in both formats: a tile of a panel is 1 KB
-// in one piece). Only intrinsics, C headers and types here (docs/kernels.md).
+// in one piece). Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // bf16 GEMM with AVX2 and FMA: tiles of 6 x 16, widened to fp32. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // bf16 GEMM with AVX-512, without its BF16: tiles of 6 x 64, widened to fp32. Only intrinsics, C headers and types here
-// (docs/kernels.md). Needs a flag of its own (cmake/isa.cmake).
+// (docs/concepts/kernels.md). Needs a flag of its own (cmake/isa.cmake).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // bf16 GEMM with AVX512_BF16: tiles of 6 x 64, one vdpbf16ps takes a pair of k. Only intrinsics, C headers and types
-// here (docs/kernels.md).
+// here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// The epilogue of GEMM, AVX2 and FMA. Only intrinsics, C headers and types here (docs/kernels.md).
+// The epilogue of GEMM, AVX2 and FMA. Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

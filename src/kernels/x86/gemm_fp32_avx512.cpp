@@ -1,4 +1,4 @@
-// fp32 GEMM with AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
+// fp32 GEMM with AVX-512: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

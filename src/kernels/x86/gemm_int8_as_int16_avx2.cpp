@@ -1,5 +1,5 @@
 // int8 GEMM with AVX2: tiles of 6 x 16, widened to s16 for vpmaddwd. Only intrinsics, C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // int8 GEMM with AVX-512, without its VNNI: tiles of 6 x 64, widened to s16 for vpmaddwd. Only intrinsics, C headers
-// and types here (docs/kernels.md).
+// and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// int8 GEMM with AVX512_VNNI: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/kernels.md).
+// int8 GEMM with AVX512_VNNI: tiles of 6 x 64. Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

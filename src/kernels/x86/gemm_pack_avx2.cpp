@@ -1,4 +1,4 @@
-// Packing of weights, AVX2. Only intrinsics, C headers and types here (docs/kernels.md).
+// Packing of weights, AVX2. Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

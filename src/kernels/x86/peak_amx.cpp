@@ -1,5 +1,5 @@
 // The peak of AMX: four tile accumulators, one product of tiles after another. Only intrinsics, C headers and types
-// here (docs/kernels.md).
+// here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

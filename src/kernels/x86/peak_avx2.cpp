@@ -1,5 +1,5 @@
 // The peaks of AVX2: fused multiply-adds of 8 lanes; sums of products of 16 pairs. Only C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include "kernels/x86/peak.inc.h"
 
 namespace deberta {

@@ -1,5 +1,5 @@
 // The peaks of AVX-512: fused multiply-adds of 16 lanes; sums of products of 32 pairs. Only C headers and types here
-// (docs/kernels.md).
+// (docs/concepts/kernels.md).
 #include "kernels/x86/peak.inc.h"
 
 namespace deberta {

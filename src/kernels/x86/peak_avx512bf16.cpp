@@ -1,4 +1,4 @@
-// The peak of AVX512_BF16: products of 32 pairs of bf16. Only C headers and types here (docs/kernels.md).
+// The peak of AVX512_BF16: products of 32 pairs of bf16. Only C headers and types here (docs/concepts/kernels.md).
 #include "kernels/x86/peak.inc.h"
 
 namespace deberta {

@@ -1,4 +1,4 @@
-// The peak of AVX512_VNNI: products of 64 bytes. Only C headers and types here (docs/kernels.md).
+// The peak of AVX512_VNNI: products of 64 bytes. Only C headers and types here (docs/concepts/kernels.md).
 #include "kernels/x86/peak.inc.h"
 
 namespace deberta {

@@ -1,4 +1,4 @@
-// Operations on one row, AVX-512. Only intrinsics, C headers and types here (docs/kernels.md).
+// Operations on one row, AVX-512. Only intrinsics, C headers and types here (docs/concepts/kernels.md).
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

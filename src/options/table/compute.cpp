@@ -36,8 +36,8 @@ constexpr OptionRow kComputeRows[] = {
     OptionRow{"batch-tokens", 0, kSize, "16k", "1..16M",
               "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze eval bench",
               "maximum number of tokens in a batch"},
-    OptionRow{"batch-tokens", 0, kSize, "auto", "auto|1..16M", "serve",
-              "maximum number of tokens in a batch; memory for one stays allocated; auto: 1k per thread, at most 16k"},
+    OptionRow{"batch-tokens", 0, kSize, "4k", "1..16M", "serve",
+              "maximum number of tokens in a batch; memory for one stays allocated"},
     OptionRow{"threads", 0, kList, "0", "0|NUMBERS", "bench",
               "numbers of threads, measured one after the other; 0: all processors available to this process"},
 };

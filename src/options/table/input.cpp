@@ -74,10 +74,16 @@ constexpr OptionRow kInputRows[] = {
     OptionRow{"stride", 0, kInteger, "128", "0..1048575", "finetune",
               "tokens of a text that consecutive windows share (SQuAD: at most half a window)"},
     OptionRow{"batches", 0, kText, "", "FILE", "replay",
-              "safetensors file: ids and labels of each step (docs/training.md)"},
+              "safetensors file: ids and labels of each step (docs/reference/replay.md)"},
     OptionRow{"input", 'i', kFiles, "", "FILE", kTextVerbs,
               "read rows from FILE, compressed or not; - is standard input, the default when no text is given; may be "
               "repeated: the files are read in order"},
+    OptionRow{"files", 0, kFiles, "", "PATTERN...", kFileVerbs,
+              "answer many files, each into a file of its own (--to): paths, or quoted patterns with * ? []; other "
+              "processes with the same command, here or on hosts that share the folders, take part, and a command that "
+              "is given again does what is left; Parquet by the command of the Python package"},
+    OptionRow{"files-from", 0, kText, "", "FILE", kFileVerbs,
+              "the same of the paths in FILE, one per line; - is standard input"},
     OptionRow{"input", 'i', kFiles, "", "FILE", "eval",
               "a labelled file or a folder of labelled files, in addition to the arguments"},
     OptionRow{"input-format", 0, kChoice, "auto", "auto|text|tsv|csv|jsonl|json|conll", "ner",

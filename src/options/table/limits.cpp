@@ -10,6 +10,11 @@ constexpr ServerLimits kDefaults;
 constexpr OptionRow kLimitsRows[] = {
     OptionRow{"max-concurrent-requests", 0, kInteger, kTyped<kDefaults.max_concurrent_requests>, "1..100000", "serve",
               "maximum number of requests that wait or run; further ones are refused (429)"},
+    OptionRow{
+        "model-limit", 0, kFiles, "", "NAME=REQUESTS[,TOKENS]", "serve",
+        "maximum number of requests, and of their tokens, that wait or run for one model; further ones are refused "
+        "(429) while other models answer; default: those of --max-concurrent-requests and 64 batches; may be "
+        "repeated"},
     OptionRow{"max-client-batch", 0, kInteger, kTyped<kDefaults.max_client_batch>, "1..100000", "serve",
               "maximum number of texts, documents or candidate labels in a request"},
     OptionRow{"max-batch-items", 0, kInteger, kTyped<kDefaults.max_batch_items>, "1..100000", "serve",

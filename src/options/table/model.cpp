@@ -17,14 +17,14 @@ constexpr std::string_view kSizesHelp =
 #undef DEBERTA_SIZE
 
 constexpr OptionRow kModelRows[] = {
-    OptionRow{"model", 'm', kFiles, "", "[NAME=]DIR", "serve",
-              "model to serve, and its name in requests (default: the last part of the path); may be repeated; without "
-              "it, all built-in models"},
+    OptionRow{"model", 'm', kFiles, "", "[NAME[,ALIAS...]=]DIR", "serve",
+              "model to serve, and its names in requests (default: the last part of the path), an alias also as "
+              "ORG/NAME; may be repeated; without it, all built-in models"},
     OptionRow{"model", 'm', kText, "", "DIR",
-              "classify nli ner fill score embed detect analyze eval tokenize forward bench",
+              "classify nli ner extract fill score embed detect analyze eval tokenize forward bench",
               "model directory (config.json, weights, tokenizer), builtin[:NAME], or ORG/NAME[@REVISION] in the local "
               "hub cache (default: the built-in model for the verb, where there is one)"},
-    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot extract qa choose rerank inspect check convert info",
+    OptionRow{"model", 'm', kText, "", "DIR", "zero-shot qa choose rerank inspect check convert info",
               "model directory (config.json, weights, tokenizer), builtin:NAME, or ORG/NAME[@REVISION] in the local "
               "hub cache"},
     OptionRow{"model", 'm', kText, "", "DIR", "pretrain",

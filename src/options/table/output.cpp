@@ -89,6 +89,9 @@ constexpr OptionRow kOutputRows[] = {
               "forward",
               "write to FILE; its extension sets the format if --format is auto; an existing file is replaced only "
               "when the run is complete; - is standard output"},
+    OptionRow{"to", 0, kText, "", "DIR", kFileVerbs,
+              "with --files: the folder of the answers, a file for each input with the input's name and the ending of "
+              "the format (auto: tsv; of Parquet: parquet); in DIR/.deberta what is done"},
     OptionRow{"format", 'f', kChoice, "auto", "auto|table|tsv|csv|json|jsonl|conll", "ner",
               "output format; auto: a table on a terminal, tsv elsewhere; conll: one word per line with its label "
               "(after the label of the input, if there is one), a blank line after each sentence"},

@@ -18,6 +18,9 @@ using enum OptionType;
 
 inline constexpr std::string_view kTextVerbs =
     "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze tokenize";
+// Verbs that answer many files at once.
+inline constexpr std::string_view kFileVerbs =
+    "classify nli zero-shot ner extract qa choose rerank fill score embed detect tokenize";
 inline constexpr std::string_view kReadingVerbs =
     "classify nli zero-shot ner extract qa choose rerank fill score embed detect analyze tokenize convert";
 inline constexpr std::string_view kEncodingVerbs =

@@ -6,6 +6,9 @@ namespace deberta::option_rows {
 namespace {
 
 constexpr OptionRow kServerRows[] = {
+    OptionRow{"default-model", 0, kText, "", "NAME", "serve",
+              "model that requests get which name none; default: the only model, and where there are several, such "
+              "requests are refused (404)"},
     OptionRow{"host", 0, kText, ServerSettings::kDefaultHost, "ADDRESS", "serve", "address to listen on, or localhost"},
     OptionRow{"port", 0, kInteger, kTyped<ServerSettings::kDefaultPort>, "0..65535", "serve",
               "port to listen on; 0: any free one, which is printed"},

@@ -80,8 +80,8 @@ constexpr OptionRow kTrainingRows[] = {
               "code-v3-base|code-v3-large|code-v3-continue",
               "pretrain",
               "the published hyper-parameters of pre-training: objective, batch, learning rate, warm-up and steps; "
-              "base: by the paper of that model; code-base: by the script beside the original code (docs/training.md); "
-              "given options override them"},
+              "base: by the paper of that model; code-base: by the script beside the original code "
+              "(docs/reference/pre-training.md); given options override them"},
     OptionRow{"recipe", 0, kChoice, "none",
               "none|base|large|xlarge|v2-xlarge|v2-xxlarge|v3-xsmall|v3-small|v3-base|"
               "v3-large",
@@ -96,7 +96,7 @@ constexpr OptionRow kTrainingRows[] = {
               "length of the run in steps, instead of epochs"},
     OptionRow{"learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune",
               "peak learning rate; auto: by the size of the model, from 2e-4 for the smallest to 1e-5 for large ones "
-              "(docs/training.md)"},
+              "(docs/reference/fine-tuning.md)"},
     OptionRow{"head-learning-rate", 0, kNumber, "auto", "auto|0..1", "finetune",
               "peak learning rate of the head (every tensor outside the encoder and the embeddings); auto: "
               "--learning-rate"},
@@ -107,8 +107,8 @@ constexpr OptionRow kTrainingRows[] = {
               "dropout before the classifier; auto: as set in the model's config.json"},
     OptionRow{"pooling", 0, kChoice, "auto", "auto|first|mean|max|attention", "finetune",
               "what the head for classes, scores or choices reads: the state of the first token, the mean or the "
-              "maximum over all tokens, or their mean with learned weights (docs/models.md); auto: as the model does, "
-              "else first; a pooling other than the model's begins with a new head"},
+              "maximum over all tokens, or their mean with learned weights (docs/reference/models.md); auto: as the "
+              "model does, else first; a pooling other than the model's begins with a new head"},
     OptionRow{"label-smoothing-factor", 0, kNumber, "0", "0..1", "finetune",
               "share of each label that is spread over all classes"},
     OptionRow{"class-weights", 0, kList, "", "WEIGHTS", "finetune",
@@ -172,7 +172,7 @@ constexpr OptionRow kTrainingRows[] = {
         "sift, vat: the loss that fits the head, or that of the published code, whose softmax of scores runs over "
         "the batch"},
     OptionRow{"task-loss", 0, kChoice, "none", "none|class|score|labels|tokens|span|choice|mention", "replay",
-              "losses of a task's head instead of --objective; docs/training.md describes N.labels for each"},
+              "losses of a task's head instead of --objective; docs/reference/replay.md describes N.labels for each"},
 };
 static_assert(are_rows(kTrainingRows));
 

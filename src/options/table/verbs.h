@@ -63,7 +63,7 @@ inline constexpr std::array kVerbs = {
             "serve -m DIR --port 8080", "model port host api-key-file dtype threads"},
     VerbRow{"info", "show the version, the processor, the kernels and, with -m, a model; or the sizes of models", "",
             "info", "model sizes format"},
-    VerbRow{"pretrain", "train a language model on text files (the training half: docs/training.md)", "FILE...",
+    VerbRow{"pretrain", "train a language model on text files (the training half: docs/guides/pretrain.md)", "FILE...",
             "pretrain --tokenizer-name TOKENIZER --max-train-tokens 10M -o NEW_MODEL corpus.txt.xz",
             "tokenizer-name config-name model objective max-train-tokens batch-size learning-rate output-dir"},
     VerbRow{"finetune", "train a model for a task with labelled files (the training half)", "",

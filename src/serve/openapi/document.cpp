@@ -32,9 +32,9 @@ constexpr std::array kStatuses = {
     Status{403, "the key lacks the scope, or the Host or Origin header is not allowed"},
     Status{404, "no such model, file or route"},
     Status{408, "the header or the body came too slowly", true},
-    Status{413, "too many bytes, or too many inputs", true},
+    Status{413, "too many bytes, also once they are decompressed, or too many inputs", true},
     Status{414, "a target of more than 8 KiB", true},
-    Status{415, "a content type other than JSON, or a content encoding"},
+    Status{415, "a content type other than JSON, or a content encoding other than gzip and zstd"},
     Status{422, "an invalid field, or a task that the model cannot do"},
     Status{429, "the server is overloaded; Retry-After says when to try again"},
     Status{431, "headers of more than 16 KiB, or more than 64", true},
@@ -64,11 +64,12 @@ bool has_status(const Route& route, const Operation& operation, int status) {
   const bool has_body = route.method == "POST";
   const bool is_answer = std::holds_alternative<Answer>(route.handler), runs = is_answer && !operation.only_reads;
   const bool explains = std::holds_alternative<Explain>(route.handler);
+  const bool names_model = has_body && !std::holds_alternative<Report>(route.handler);
   switch (status) {
     case 401:
       return !route.is_open;
     case 404:
-      return has_body || route.scope != Scope::kInfer || route.path.find('{') != route.path.npos;
+      return names_model || route.scope != Scope::kInfer || route.path.find('{') != route.path.npos;
     case 413:
     case 415:
       return has_body;
@@ -160,16 +161,17 @@ JsonArray parameters_of(const Operation& operation) {
   return parameters;
 }
 
-Json request_body(const Operation& operation) {
+Json request_body(const Route& route, const Operation& operation) {
   const JsonObject json{{"schema", named(operation.request)}, {"example", parse_json(operation.example, "example")}};
-  return JsonObject{{"required", true}, {"content", JsonObject{{"application/json", json}}}};
+  const bool is_needed = !std::holds_alternative<Report>(route.handler);
+  return JsonObject{{"required", is_needed}, {"content", JsonObject{{"application/json", json}}}};
 }
 
 Json operation_json(const Route& route, const Operation& operation) {
   JsonObject json{{"tags", JsonArray{operation.tag}}, {"summary", operation.summary}, {"operationId", operation.id}};
   if (JsonArray parameters = parameters_of(operation); !parameters.empty())
     json.emplace_back("parameters", std::move(parameters));
-  if (route.method == "POST") json.emplace_back("requestBody", request_body(operation));
+  if (route.method == "POST") json.emplace_back("requestBody", request_body(route, operation));
   json.emplace_back("responses", responses_of(route, operation));
   if (route.is_open) json.emplace_back("security", JsonArray{});
   return json;
@@ -197,8 +199,8 @@ JsonObject paths() {
 JsonObject schemas() {
   JsonObject all;
   for (JsonObject part :
-       {error_schemas(), embeddings_inference_schemas(), openai_schemas(), hub_schemas(), server_schemas(),
-        kserve_schemas(), gliner_schemas(), explorer_schemas(), admin_schemas(), page_schemas()})
+       {error_schemas(), embeddings_inference_schemas(), openai_schemas(), vllm_schemas(), hub_schemas(),
+        server_schemas(), kserve_schemas(), gliner_schemas(), explorer_schemas(), admin_schemas(), page_schemas()})
     std::ranges::move(part, std::back_inserter(all));
   return all;
 }
@@ -208,8 +210,10 @@ Json about() {
                     {"version", "1"},
                     {"description",
                      "DeBERTa models over HTTP, with the routes and fields of widely used clients. Requests may name a "
-                     "model by `model`, by the path or by the header X-Model; unknown fields are ignored and named in "
-                     "X-Ignored-Fields; X-Deadline-Ms lowers the deadline."},
+                     "model by `model`, by the header X-Model or by the path: every route that runs a model is also "
+                     "below /models/NAME, for clients that can name none; unknown fields are ignored and named in "
+                     "X-Ignored-Fields; X-Deadline-Ms lowers the deadline. Bodies may be compressed "
+                     "(Content-Encoding: gzip or zstd); Server-Timing has the times of an answer."},
                     {"license", JsonObject{{"name", "MIT"}, {"identifier", "MIT"}}}};
 }
 

@@ -65,8 +65,8 @@ Json extracted_entity() {
 JsonObject gliner_schemas() {
   return {
       {"GlinerRequest", gliner_request()},
-      {"LabelDescriptions",
-       described(strings_by_name(or_null(string())), "labels with their descriptions; null: the label itself")},
+      {"LabelDescriptions", described(strings_by_name(or_null(string())),
+                                      "labels with their descriptions; null or empty: the label itself")},
       {"LabelSet", any_of({list_of(string()), named("LabelDescriptions")})},
       {"GlinerResponse", any_of({named("GlinerEntities"), list_of(named("GlinerEntities"))})},
       {"GlinerEntities", gliner_entities()},

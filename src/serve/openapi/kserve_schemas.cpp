@@ -50,6 +50,38 @@ Json model() {
                  {"outputs", list_of(named("KserveTensorShape"))}});
 }
 
+Json times() {
+  return closed({{"count", count()}, {"ns", count()}});
+}
+
+Json statistics() {
+  std::vector<Property> parts;
+  for (const std::string_view part : {"success", "fail", "queue", "compute_input", "compute_infer", "compute_output"})
+    parts.push_back({part, named("KserveTimes")});
+  return closed({{"name", string()},
+                 {"version", string()},
+                 {"last_inference", described(count(), "milliseconds since 1970; 0: none yet")},
+                 {"inference_count", described(count(), "texts of requests that were answered")},
+                 {"execution_count", described(count(), "batches")},
+                 {"inference_stats", closed(parts)},
+                 {"batch_stats", list_of(named("KserveBatchStatistics"))}});
+}
+
+Json batch_statistics() {
+  const Json unmeasured = described(times(), "not measured for a batch: 0 of 0");
+  return closed({{"batch_size", described(count(), "sequences")},
+                 {"compute_input", unmeasured},
+                 {"compute_infer", named("KserveTimes")},
+                 {"compute_output", unmeasured}});
+}
+
+Json index_entry() {
+  return closed({{"name", string()},
+                 {"version", string()},
+                 {"state", words({"READY", "LOADING", "UNAVAILABLE"})},
+                 {"reason", string()}});
+}
+
 }  // namespace
 
 JsonObject kserve_schemas() {
@@ -69,6 +101,13 @@ JsonObject kserve_schemas() {
                                  optional("id", string()),
                                  {"outputs", list_of(named("KserveOutput"))}})},
       {"KserveOutput", output()},
+      {"KserveStatistics", closed({{"model_stats", list_of(named("KserveModelStatistics"))}})},
+      {"KserveModelStatistics", statistics()},
+      {"KserveBatchStatistics", batch_statistics()},
+      {"KserveTimes", times()},
+      {"KserveIndexRequest", request({}, {&field::kReady})},
+      {"KserveIndex", list_of(named("KserveIndexEntry"))},
+      {"KserveIndexEntry", index_entry()},
   };
 }
 

@@ -1,22 +1,38 @@
 // The table of operations, in the order of the document.
 #include "serve/openapi/operations.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "serve/routes.h"
+
 namespace deberta::serve::openapi {
 namespace {
 
 constexpr std::string_view kTei = "text-embeddings-inference", kHub = "Hugging Face hub", kOpenAi = "OpenAI",
-                           kCohere = "Cohere, Jina", kKserve = "KServe, Triton", kGliner = "GLiNER, NeMo Guardrails",
+                           kCohere = "Cohere, Jina", kVllm = "vLLM, infinity", kKserve = "KServe, Triton",
+                           kGliner = "GLiNER, NeMo Guardrails", kOfModel = "one model's own base URL, /models/NAME",
                            kExplorer = "the explorer", kAdmin = "models (--admin)", kServer = "the server";
-constexpr std::string_view kTags[] = {kTei, kHub, kOpenAi, kCohere, kKserve, kGliner, kExplorer, kAdmin, kServer};
+constexpr std::string_view kTags[] = {kTei,    kHub,     kOpenAi,   kCohere, kVllm,  kKserve,
+                                      kGliner, kOfModel, kExplorer, kAdmin,  kServer};
 
 // Summaries and bodies that several routes share.
 constexpr std::string_view kRerank = "documents by how well they fit a query";
 constexpr std::string_view kInfer =
     "logits or vectors of texts or token ids; tensors may be bytes behind the JSON (Inference-Header-Content-Length)";
+constexpr std::string_view kStatistics = "what requests and batches of a model took since the server began";
 constexpr std::string_view kText = R"({"inputs": "a fine film"})";
 constexpr std::string_view kTexts = R"({"input": ["one text", "another"]})";
 constexpr std::string_view kDocuments =
     R"({"query": "capital of France", "documents": ["Paris is a city .", "Cats purr ."], "top_n": 1})";
+constexpr std::string_view kScore = "how well the texts of each pair fit: one with each of the others, or one by one";
+constexpr std::string_view kPairs =
+    R"({"text_1": "capital of France", "text_2": ["Paris is a city .", "Cats purr ."]})";
 constexpr std::string_view kOwnLabels =
     R"({"text": "Ada Lovelace was born in London .", "labels": ["person", "city"]})";
 constexpr std::string_view kTensor =
@@ -51,15 +67,25 @@ constexpr Operation kOperations[] = {
     {"/v1/embeddings", kOpenAi, "a vector for each text", "openAiEmbeddings", "OpenAiRequest", kTexts,
      "OpenAiResponse"},
     {"/embeddings", kOpenAi, "a vector for each text", "embeddings", "OpenAiRequest", kTexts, "OpenAiResponse"},
-    {"/v1/models", kOpenAi, "the models", "openAiModels", "", "", "OpenAiModels"},
+    {"/v1/models", kOpenAi, "the models, by each of their names", "openAiModels", "", "", "OpenAiModels"},
+    {"/v1/models/{model}", kOpenAi, "a model", "openAiModel", "", "", "OpenAiModel"},
     {"/v2/rerank", kCohere, kRerank, "cohereRerank", "CohereRequest", kDocuments, "CohereResponse"},
     {"/v1/rerank", kCohere, kRerank, "rerankV1", "CohereRequest", kDocuments, "CohereResponse"},
     {"/v1/reranking", kCohere, kRerank, "rerankingV1", "CohereRequest", kDocuments, "CohereResponse"},
+    {"/score", kVllm, kScore, "score", "ScoreRequest", kPairs, "ScoreResponse"},
+    {"/v1/score", kVllm, kScore, "scoreV1", "ScoreRequest", kPairs, "ScoreResponse"},
+    {"/classify", kVllm, "the class of each text; with `raw_scores`, the answer of infinity", "classify",
+     "ClassifyRequest", kTexts, "ClassifyAnswer"},
     {"/v2", kKserve, "the server", "serverMetadata", "", "", "KserveServer"},
     {"/v2/health/live", kKserve, "200 while the process runs", "live", "", "", "Live"},
     {"/v2/health/ready", kKserve, "200 while the server takes requests", "ready", "", "", "Ready"},
     {"/v2/models/{model}", kKserve, "a model and its tensors", "modelMetadata", "", "", "KserveModel"},
     {"/v2/models/{model}/ready", kKserve, "200 while the model takes requests", "modelReady", "", "", "Ready"},
+    {"/v2/models/stats", kKserve, kStatistics, "statistics", "", "", "KserveStatistics"},
+    {"/v2/models/{model}/stats", kKserve, kStatistics, "modelStatistics", "", "", "KserveStatistics"},
+    {"/v2/models/{model}/versions/1/stats", kKserve, kStatistics, "modelStatisticsVersion", "", "", "KserveStatistics"},
+    {"/v2/repository/index", kKserve, "the models and their states", "repositoryIndex", "KserveIndexRequest",
+     R"({"ready": true})", "KserveIndex"},
     {"/v2/models/{model}/infer", kKserve, kInfer, "infer", "KserveRequest", kTensor, "KserveResponse"},
     {"/v2/models/{model}/versions/1", kKserve, "a model and its tensors", "modelMetadataVersion", "", "",
      "KserveModel"},
@@ -128,13 +154,33 @@ constexpr QueryValue kQueryValues[] = {
     {"/explain/size", "length", R"({"type": "integer", "minimum": 1, "maximum": 4096})"},
 };
 
+// The rows, and what follows from them: the operations below a model's base URL.
+struct Operations {
+  Operations();
+  std::vector<Operation> operations{std::begin(kOperations), std::end(kOperations)};
+  std::deque<std::string> texts;  // of those that are no rows
+};
+
+Operations::Operations() {
+  for (const Operation& row : kOperations) {
+    const std::string& path = texts.emplace_back(fmt::format("/models/{{model}}{}", row.path));
+    if (std::ranges::find(all_routes(), std::string_view(path), &Route::path) == all_routes().end()) continue;
+    Operation below = row;
+    below.path = path;
+    below.tag = kOfModel;
+    below.id = texts.emplace_back(fmt::format("{}OfModel", row.id));
+    operations.push_back(below);
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> all_tags() {
   return kTags;
 }
 std::span<const Operation> all_operations() {
-  return kOperations;
+  static const Operations all;
+  return all.operations;
 }
 std::span<const QueryValue> all_query_values() {
   return kQueryValues;

@@ -8,6 +8,7 @@ namespace deberta::serve::openapi {
 JsonObject error_schemas();
 JsonObject embeddings_inference_schemas();  // and Cohere's: its /rerank is the same route
 JsonObject openai_schemas();
+JsonObject vllm_schemas();  // and infinity's: its /classify is the same route
 JsonObject hub_schemas();
 JsonObject kserve_schemas();
 JsonObject gliner_schemas();

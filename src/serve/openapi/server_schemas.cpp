@@ -176,8 +176,13 @@ JsonObject error_schemas() {
 JsonObject server_schemas() {
   return {
       {"Info", info()},
-      {"InfoModel",
-       closed({{"name", string()}, {"model_type", any_object()}, {"task", string()}, {"max_input_length", count()}})},
+      {"InfoModel", closed({{"name", string()},
+                            {"aliases", list_of(string())},
+                            {"model_type", any_object()},
+                            {"task", string()},
+                            {"max_input_length", count()},
+                            {"max_concurrent_requests", count()},
+                            {"max_queue_tokens", count()}})},
       {"Status", closed({{"status", constant("ok")}})},
       {"Live", closed({{"live", constant(true)}})},
       {"Ready", closed({{"ready", constant(true)}})},

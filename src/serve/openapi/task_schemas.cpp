@@ -84,6 +84,56 @@ Json vector_of_openai() {
       {{"object", constant("embedding")}, {"index", count()}, {"embedding", any_of({list_of(number()), string()})}});
 }
 
+Json score_request() {
+  std::vector<Property> properties;
+  for (const std::string_view name : {"text_1", "text_2", "queries", "documents", "items", "data_1", "data_2"})
+    properties.push_back(optional(name, or_null(text_or_texts())));
+  return described(request(std::move(properties), {&kUseActivation, &kTruncatePromptTokens, &kTruncationSide,
+                                                   &kTruncate, &kTruncationDirection, &kUser, &kModel}),
+                   "text_1 and text_2, queries and documents, queries and items, or data_1 and data_2: one text with "
+                   "each of the second ones, or as many as there are second ones");
+}
+
+Json classify_request() {
+  return request({{"input", text_or_texts()}},
+                 {&kRawScores, &kUseActivation, &kTruncatePromptTokens, &kTruncationSide, &kTruncate,
+                  &kTruncationDirection, &kAddSpecialTokens, &kUser, &kModel});
+}
+
+Json answer_of_vllm(std::string_view item) {
+  return closed({{"id", string()},
+                 {"object", constant("list")},
+                 {"created", count()},
+                 {"model", string()},
+                 {"data", list_of(named(item))},
+                 {"usage", named("VllmUsage")}});
+}
+
+Json answer_of_infinity() {
+  return closed({{"id", string()},
+                 {"object", constant("classify")},
+                 {"created", count()},
+                 {"model", string()},
+                 {"data", list_of(named("Labels"))},
+                 {"usage", named("OpenAiUsage")}});
+}
+
+Json class_of_vllm() {
+  return closed({{"index", count()}, {"label", string()}, {"probs", list_of(number())}, {"num_classes", ordinal()}});
+}
+
+Json classify_answer() {
+  return described(any_of({named("ClassifyResponse"), named("InfinityClassifyResponse")}),
+                   "the second where the request has `raw_scores`");
+}
+
+Json vllm_usage() {
+  return closed({{"prompt_tokens", count()},
+                 {"total_tokens", count()},
+                 {"completion_tokens", constant(int64_t{0})},
+                 {"prompt_tokens_details", or_null(any_object())}});
+}
+
 Json task_request() {
   const Json inputs = described(JsonObject{},
                                 "as the task has it: a text, a list of texts, {question, context}, {text, text_pair}, "
@@ -102,7 +152,7 @@ Json own_task_request() {
 }
 
 Json task_response() {
-  return described(any_of({list_of(JsonObject{}), any_object()}), "as the task has it; docs/serving.md");
+  return described(any_of({list_of(JsonObject{}), any_object()}), "as the task has it; docs/reference/server.md");
 }
 
 }  // namespace
@@ -137,7 +187,7 @@ JsonObject embeddings_inference_schemas() {
       {"CohereResult",
        closed({{"index", count()}, {"relevance_score", number()}, optional("document", named("CohereDocument"))})},
       {"RerankAnswer", rerank_answer()},
-      {"CohereUsage", object({{"total_tokens", count()}})},
+      {"CohereUsage", object({{"prompt_tokens", count()}, {"total_tokens", count()}})},
       {"TokenizeRequest", request({{"inputs", text_or_texts()}}, {&kAddSpecialTokens, &kOffsets, &kModel})},
       {"TokenizeResponse", list_of(list_of(named("Token")))},
       {"Token", token()},
@@ -161,6 +211,20 @@ JsonObject openai_schemas() {
                               {"object", constant("model")},
                               optional("created", count()),
                               optional("owned_by", string())})},
+  };
+}
+
+JsonObject vllm_schemas() {
+  return {
+      {"ScoreRequest", score_request()},
+      {"ScoreResponse", answer_of_vllm("PairScore")},
+      {"PairScore", closed({{"index", count()}, {"object", constant("score")}, {"score", number()}})},
+      {"ClassifyRequest", classify_request()},
+      {"ClassifyAnswer", classify_answer()},
+      {"ClassifyResponse", answer_of_vllm("TextClass")},
+      {"InfinityClassifyResponse", answer_of_infinity()},
+      {"TextClass", class_of_vllm()},
+      {"VllmUsage", vllm_usage()},
   };
 }
 

@@ -1,6 +1,7 @@
 """The wheel in clean environments, after ./run wheel: `installed.py wheel` (what it costs, its types, its binary
 interface, all tests over 500 rows a task), `installed.py costs` (the border between Python and C++), `installed.py
-hosts [NAME...]` (one small call in each framework), `installed.py notebooks`. Run by tools/long_checks wheel.
+workers [PART...]` (threads, processes and leaks: workers.py), `installed.py hosts [NAME...]` (one small call in each
+framework), `installed.py notebooks`. Run by tools/long_checks wheel.
 """
 
 import os
@@ -32,8 +33,16 @@ HOSTS = {
         "import spacy, deberta.spacy\n"
         "nlp = spacy.blank('en')\n"
         "nlp.add_pipe('deberta_extract', config={'model': models['extractor'], 'labels': ['person', 'place'],\n"
-        "             'parameters': {'threshold': 0}})\n"
-        "print([(e.text, e.label_) for e in nlp('a fine film with two good parts').ents])",
+        "             'parameters': {'threshold': 0}, 'options': {'threads': 1}})\n"
+        "def found(docs): return [[(e.text, e.label_, e._.score) for e in doc.ents] for doc in docs]\n"
+        "texts = ['a fine film with two good parts', 'a dull one', ''] * 4\n"
+        "alone = found(nlp.pipe(texts))\n"
+        "print(alone[0])\n"
+        "import multiprocessing\n"
+        "for method in ('fork', 'spawn'):\n"
+        "    multiprocessing.set_start_method(method, force=True)\n"
+        "    assert found(nlp.pipe(texts, n_process=2, batch_size=3)) == alone, method\n"
+        "    print('n_process=2 by', method, 'answers as one process does')",
     ),
     "gliner-spacy": (
         ["gliner-spacy==0.0.11", "gliner==0.2.29"],
@@ -159,6 +168,11 @@ def check_costs():
     return said(run(python, ROOT / "tests/python/src/costs.py", ROOT / "models/sentiment", BINARY))
 
 
+def check_workers(parts):
+    python = environment("workers", ["numpy"])
+    return said(run(python, ROOT / "tests/python/src/workers.py", ROOT / "models/sentiment", *parts))
+
+
 MODELS = (
     "import sys\nsys.path.insert(0, sys.argv[1])\nfrom models import make_extractor, make_model\n"
     "folder = sys.argv[2]\n"
@@ -200,6 +214,7 @@ if __name__ == "__main__":
     parts = {
         "wheel": check_wheel,
         "costs": check_costs,
+        "workers": lambda: check_workers(sys.argv[2:]),
         "hosts": lambda: check_hosts(sys.argv[2:]),
         "notebooks": check_notebooks,
     }

@@ -5,6 +5,8 @@ import numpy
 import pyarrow
 import pytest
 
+from conftest import without_nulls
+
 TEXTS = ["a fine film", "", "naïve 中文", "x" * 40]
 
 
@@ -101,12 +103,6 @@ def test_arrays_of_strings_are_texts(pipelines):
     expected = pipelines["sequence"].classify(TEXTS)
     assert pipelines["sequence"].classify(numpy.array(TEXTS)) == expected
     assert pipelines["sequence"].classify(numpy.array(TEXTS, object)) == expected
-
-
-def without_nulls(value):
-    if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def test_answers_are_rows(pipelines):

@@ -119,7 +119,7 @@ TABLE = {
         "number",
         lambda p: p.rerank("a", ["b", None]),
         "input",
-        "documents",
+        "documents[0]",
         "documents[0][1]: expected a text, got None",
     ),
     "an unknown parameter": (
@@ -400,6 +400,136 @@ TABLE = {
         "layers",
         "layers: expected a list of integers, got int",
     ),
+    "an array of no dimension for ids": (
+        "lm",
+        lambda p: p.tokenizer.decode(numpy.array(1)),
+        "input",
+        "ids",
+        "ids: expected a list of integers, got ndarray",
+    ),
+    "a number for labels": (
+        "extractor",
+        lambda p: p.extract("a", 5),
+        "input",
+        "labels",
+        "labels: expected a list, or an object of descriptions, got 5 (integer)",
+    ),
+    "a list for a label": (
+        "extractor",
+        lambda p: p.extract("a", [["person"]]),
+        "input",
+        "labels",
+        "labels: expected texts or objects, got an array",
+    ),
+    "truths for ids": (
+        "sequence",
+        lambda p: p.model.forward(numpy.array([[True, False]])),
+        "input",
+        "ids",
+        "ids: expected integers of 32 bits, got True",
+    ),
+    "a truth for an id": ("lm", lambda p: p.tokenizer.piece(True), "input", "id", None),
+    "bytes for ids": (
+        "lm",
+        lambda p: p.tokenizer.decode(bytearray(b"12")),
+        "input",
+        "ids",
+        "ids: expected a list of integers, got bytearray",
+    ),
+    "no ids to decode": (
+        "lm",
+        lambda p: p.tokenizer.decode(None),
+        "input",
+        "ids",
+        "ids: expected a list of integers, got NoneType",
+    ),
+    "no id": ("lm", lambda p: p.tokenizer.piece(None), "input", "id", "id: expected integers of 32 bits, got None"),
+    "a number for a truth": (
+        "lm",
+        lambda p: p.tokenizer.decode([1], skip_special_tokens=1),
+        "usage",
+        "skip_special_tokens",
+        "skip_special_tokens: expected True or False, got 1 (integer)",
+    ),
+    "a text for a truth": (
+        "lm",
+        lambda p: p.model.forward([[1, 2]], logits="no"),
+        "usage",
+        "logits",
+        'logits: expected True or False, got "no" (string)',
+    ),
+    "no layers": (
+        "lm",
+        lambda p: p.model.forward([[1, 2]], layers=None),
+        "input",
+        "layers",
+        "layers: expected a list of integers, got NoneType",
+    ),
+    "no layers of attention": (
+        "lm",
+        lambda p: deberta.analysis.attention_terms(p, "a", layers=None),
+        "input",
+        "layers",
+        "layers: expected a list of integers, got NoneType",
+    ),
+    "a kind of tokenizer that is none": (
+        "lm",
+        lambda p: deberta.Tokenizer(p.path, kind=None),
+        "usage",
+        "kind",
+        "kind: expected slow or fast, got None",
+    ),
+    "an option that is none": (
+        "lm",
+        lambda p: deberta.open(p.path, batch_size=8),
+        "usage",
+        "batch_size",
+        "batch_size: expected an option of deberta.open: dtype, threads, device, compat, tokenizer, "
+        "allow_uncalibrated, batch_tokens, share_weights",
+    ),
+    "a text for a truth of opening": (
+        "lm",
+        lambda p: deberta.open(p.path, allow_uncalibrated="yes"),
+        "usage",
+        "allow_uncalibrated",
+        "allow_uncalibrated: expected True or False, got 'yes'",
+    ),
+    "a number for a truth of opening": (
+        "lm",
+        lambda p: deberta.open(p.path, share_weights=1),
+        "usage",
+        "share_weights",
+        "share_weights: expected True or False, got 1",
+    ),
+    "a word with a lone surrogate": (
+        "lm",
+        lambda p: deberta.open(p.path, dtype="\ud800"),
+        "usage",
+        "dtype",
+        "dtype: expected a word, got '\\ud800'",
+    ),
+    "threads of a truth": (
+        "lm",
+        lambda p: deberta.open(p.path, threads=True),
+        "usage",
+        "threads",
+        "threads: expected an integer from 0, got True",
+    ),
+    "a name with a zero byte": ("lm", lambda p: deberta.open(p.path + "\0x"), "usage", "model", None),
+    "parameters of None": (
+        "lm",
+        lambda p: deberta.parameters(None),
+        "usage",
+        "task",
+        "task: expected a task, got None",
+    ),
+    "None for the rows of a stream": (
+        "sequence",
+        lambda p: p.stream("classify", None),
+        "input",
+        "rows",
+        "rows: expected an iterable of rows, got NoneType",
+    ),
     "a layer of text": (
         "sequence",
         lambda p: deberta.analysis.attention_terms(p, "a", layers=["1"]),
@@ -454,3 +584,23 @@ def test_answers_say_what_they_have(pipelines):
     changed = answer.to_dict()
     changed["labels"][0]["label"] = "other"
     assert answer.labels[0].label != "other"
+
+
+def test_numbers_of_numpy_are_numbers(models, pipelines):
+    opened = deberta.open(models["sequence"], threads=numpy.int64(1), batch_tokens=numpy.uint16(512))
+    assert opened.classify("a", top_k=numpy.int32(2)) == pipelines["sequence"].classify("a", top_k=2)
+    tokenizer, model = opened.tokenizer, opened.model
+    ids = tokenizer.encode("a fine film").ids
+    expected = model.forward([ids]).logits
+    for kind in (numpy.uint16, numpy.int64, numpy.int8 if max(ids) < 128 else numpy.int16):
+        assert (model.forward(numpy.array([ids], kind)).logits == expected).all()
+        assert (model.forward([kind(one) for one in ids]).logits == expected).all()
+        assert tokenizer.decode(numpy.array(ids, kind)) == tokenizer.decode(ids)
+    mask = numpy.ones((1, len(ids)), bool)
+    assert (model.forward([ids], mask=mask, logits=numpy.bool_(True)).logits == expected).all()
+
+
+def test_entities_are_a_sequence(pipelines):
+    found = pipelines["extractor"].extract("a fine film with two good parts", ["person", "place"], threshold=0)
+    assert len(found) > 1 and [*found] == found.entities
+    assert found[:2] == found.entities[:2] and found[-1] == found.entities[-1]

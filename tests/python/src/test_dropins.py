@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -27,7 +28,22 @@ def test_the_examples_of_the_guide_run():
     printed = run_python(code, cwd=ROOT)
     assert "positive 0.9999" in printed  # the last digits depend on the processor
     assert "[('PER', 'Ada Lovelace'), ('LOC', 'London')]" in printed
-    assert "texts[1]: expected a text, got None" in printed and "(2, 3)" in printed
+    assert "texts[1]: expected a text, got None" in printed
+
+
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in [ROOT / "README.md", *(ROOT / "docs/start").glob("*.md"), *(ROOT / "docs/guides").glob("*.md")]
+    if path.name != "scale_engines.md" and "```python\n" in path.read_text()
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_the_pages_run(page):
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S))
+    printed = run_python(code, cwd=ROOT)
+    for shown in re.findall(r"^print\(.*\) +# (.+)$", code, re.M):  # what a page says that a line prints
+        assert page == "docs/guides/python.md" or shown in printed, (page, shown)
 
 
 def test_the_guide_lists_every_task():
@@ -109,6 +125,41 @@ def test_the_similarity_is_the_folders(models, tmp_path):
         model.similarity_fn_name = "maxsim"
 
 
+# The parameters of sentence-transformers 6.2.0, in their order.
+CALLS = ["batch_size", "show_progress_bar"]
+ENDS = ["device", "pool", "chunk_size"]
+SIGNATURES = {
+    "CrossEncoder.predict": [
+        *["inputs", "prompt_name", "prompt", *CALLS, "activation_fn", "apply_softmax"],
+        *["convert_to_numpy", "convert_to_tensor", *ENDS],
+    ],
+    "CrossEncoder.rank": [
+        *["query", "documents", "top_k", "return_documents", "prompt_name", "prompt", *CALLS, "activation_fn", *ENDS]
+    ],
+    "SentenceTransformer.encode": [
+        *["inputs", "prompt_name", "prompt", *CALLS, "output_value", "precision", "convert_to_numpy"],
+        *["convert_to_tensor", "device", "normalize_embeddings", "truncate_dim", "pool", "chunk_size"],
+    ],
+    "SentenceTransformer.similarity": ["embeddings1", "embeddings2"],
+    "SentenceTransformer.similarity_pairwise": ["embeddings1", "embeddings2"],
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures_are_those_of_sentence_transformers(name):
+    kind, method = name.split(".")
+    assert [*inspect.signature(getattr(getattr(deberta, kind), method)).parameters] == ["self", *SIGNATURES[name]]
+
+
+def test_what_sentence_transformers_is_made_with_is_taken_or_refused(models):
+    given = {"backend": "torch", "revision": None, "token": "x", "model_kwargs": None, "num_labels": 1}
+    assert deberta.CrossEncoder(models["number"], **given, trust_remote_code=True, threads=1).num_labels == 1
+    for name, value in {"backend": "onnx", "num_labels": 3, "model_kwargs": {}, "cache_folder": "x"}.items():
+        with pytest.raises(deberta.InputError, match=f"{name}: expected") as caught:
+            deberta.CrossEncoder(models["number"], **{name: value})
+        assert caught.value.argument == name
+
+
 def test_evaluators_of_sentence_transformers_find_what_they_ask(pipelines):
     model = deberta.SentenceTransformer(pipelines["lm"])
     given = {"batch_size": 16, "show_progress_bar": False, "convert_to_numpy": True, "precision": None}
@@ -142,6 +193,7 @@ def test_pipelines_of_transformers(models):
     assert [*zero_shot(" ", candidate_labels=["art"])] == ["sequence", "labels", "scores"]
     all_labels = deberta.pipeline("text-classification", models["sequence"], threads=1, top_k=None)
     assert all_labels("a fine film") == [classify("a fine film", top_k=None)]
+    assert all_labels("a fine film", top_k=1) == classify("a fine film", top_k=1)  # a call's own stand above them
     with pytest.raises(deberta.InputError, match="context: expected 1, as many as questions, got 2"):
         qa(question="who", context=["a fine film", "a dull one"])
     with pytest.raises(deberta.InputError, match="dtype: expected one of auto, fp32"):
@@ -168,6 +220,17 @@ def test_gliner(models, pipelines):
     assert model.batch_predict_entities([text, "a"], ["person", "place"], threshold=0)[0] == found
     assert model.inference(text, ["person", "place"], threshold=0, batch_size=4) == [found]
     assert model.predict_entities(text, "person", threshold=0) == model.predict_entities(text, ["person"], threshold=0)
+    # labels and thresholds of each text, and no labels
+    alone = [
+        model.predict_entities(text, "person", threshold=0),
+        model.predict_entities("a", {"x": "y"}, threshold=0.1),
+    ]
+    assert model.inference([text, "a"], [["person"], {"x": "y"}], threshold=[0, 0.1]) == alone
+    assert model.inference([text, "a", "a"], [["person"], [], []], threshold=0) == [alone[0], [], []]
+    assert model.predict_entities(text, []) == [] and model.inference([], ["person"]) == []
+    for more in ({"labels": [["person"]]}, {"labels": ["person"], "threshold": [0.5]}):
+        with pytest.raises(deberta.InputError, match="expected one of each of the 2 texts, got 1"):
+            model.inference([text, "a"], **more)
     with pytest.raises(deberta.InputError, match="map_location"):
         deberta.GLiNER.from_pretrained(models["extractor"], map_location="cuda")
 
@@ -245,6 +308,29 @@ def test_a_component_of_gliner_spacy_takes_its_settings_by_name(stand_ins, model
     assert made.style == "span" and made.labels == SETTINGS["labels"]
 
 
+def test_a_component_of_spacy_opens_its_model_in_each_process(stand_ins, models, pipelines, monkeypatch):
+    language = types.SimpleNamespace(factory=lambda name, **options: lambda made: made)
+    span = type("Span", (), {"has_extension": staticmethod(lambda name: True)})
+    stand_ins(
+        {
+            "spacy.language": {"Language": language},
+            "spacy.tokens": {"Doc": object, "Span": span},
+            "spacy.util": {"filter_spans": list},
+        }
+    )
+    monkeypatch.delitem(sys.modules, "deberta.spacy", raising=False)
+    module = importlib.import_module("deberta.spacy")
+    options, parameters = {"threads": 1}, {"threshold": 0}
+    component = module.make_extract(None, "extract", str(models["extractor"]), ["person"], options, parameters)
+    expected = pipelines["extractor"].extract(A, ["person"], **parameters)
+    assert pickle.loads(pickle.dumps(component))._answer(A) == expected == component._answer(A)
+    opened = component._pipeline
+    component._process = 0  # as in a child of fork()
+    assert component._answer(A) == expected and component._pipeline is not opened
+    tagger = module.make_ner(None, "ner", str(models["token"]), options, {})
+    assert pickle.loads(pickle.dumps(tagger))._answer(A) == pipelines["token"].ner(A)
+
+
 def test_a_cross_encoder_of_langchain_has_one_score_a_pair(stand_ins, models, monkeypatch):
     stand_ins(
         {
@@ -288,6 +374,8 @@ def test_an_evaluation_is_the_programs(tmp_path):
 
 FAKE = """#!{python}
 import json, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # the shell that began all this may have ignored it
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until the wait, however late that begins
 folder = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
 folder.mkdir(exist_ok=True)
 if "--fail" in sys.argv:

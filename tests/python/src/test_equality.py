@@ -18,6 +18,7 @@ A, B = texts(COUNT, 1), texts(COUNT, 2)
 LISTS = [texts(2 + i % 4, i + 3) for i in range(COUNT)]
 MASKED = [f"{text} [MASK] {other}" for text, other in zip(A, B)]
 PLAIN = [{"text": text} for text in A]
+SHORT = [text for text in A if len(text) < 80]  # for `score`, where each token of a text is a pass over it
 PAIRS = [{"text": text, "text_pair": other} for text, other in zip(A, B)]
 # (verb, model, rows of the program, options of the program, columns of the method, its parameters)
 CASES = [
@@ -115,8 +116,8 @@ CASES = [
     ),
     ("fill", "lm", [{"text": text} for text in MASKED], [], (MASKED,), {}),
     ("fill", "lm", [{"text": text} for text in MASKED], ["--top-k", "2"], (MASKED,), {"top_k": 2}),
-    ("score", "lm", PLAIN, [], (A,), {}),
-    ("score", "lm", PLAIN, ["--tokens"], (A,), {"tokens": True}),
+    ("score", "lm", [{"text": text} for text in SHORT], [], (SHORT,), {}),
+    ("score", "lm", [{"text": text} for text in SHORT], ["--tokens"], (SHORT,), {"tokens": True}),
     ("detect", "rtd", PLAIN, ["--threshold", "0.4"], (A,), {"threshold": 0.4}),
 ]
 

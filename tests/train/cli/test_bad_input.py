@@ -66,7 +66,7 @@ def test_an_empty_corpus(pretrain, tmp_path):
 
 def test_options_of_other_trainers_are_answered_and_those_that_mean_the_same_are_taken(deberta, tmp_path):
     source = (ROOT / "src/options/other_trainers.cpp").read_text()
-    page = (ROOT / "docs/training.md").read_text()
+    page = (ROOT / "docs/reference/other-trainers.md").read_text()
     for names in re.findall(r'OtherTrainersOption\{"([^"]+)"', source):
         assert all(f"`--{name}`" in page for name in names.split()), names
     for words in (

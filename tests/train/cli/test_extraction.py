@@ -13,7 +13,7 @@ from task_files import jsonl
 ANIMALS, PLACES = WORDS[:6], WORDS[8:14]
 LEARN = (
     *("--learning-rate", "0.003", "--warmup-steps", "0", "--lr-scheduler-type", "constant", "--cls-dropout", "0"),
-    *("--batch-size", "12", "--max-steps", "150", "--save-steps", "0", "--logging-steps", "50"),
+    *("--batch-size", "12", "--max-steps", "250", "--save-steps", "0", "--logging-steps", "50"),
 )
 
 

@@ -13,7 +13,7 @@ from task_files import FILES, jsonl
 
 COMMANDS = {
     shlex.split(line)[3]: shlex.split(line)[6:]
-    for line in (ROOT / "docs/tasks.md").read_text().splitlines()
+    for line in (ROOT / "docs/reference/tasks.md").read_text().splitlines()
     if line.startswith("deberta eval ")
 }
 LANGUAGE_MODELS = {"mlm", "causal"}

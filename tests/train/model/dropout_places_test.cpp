@@ -1,4 +1,4 @@
-// Where the original drops (model.md#dropout), by hand: every operation with its own numbers and its own
+// Where the original drops (model-training.md#dropout), by hand: every operation with its own numbers and its own
 // rate, and no other.
 // T packed tokens  B sequences  D hidden  R relative rows
 #include <ATen/TensorOperators.h>

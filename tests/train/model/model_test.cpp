@@ -118,7 +118,7 @@ TEST(Loading, ReadsTheWholeTableNotTheDifferenceBesideIt) {
   EXPECT_EQ(worst_difference(got.embeddings.word_VE, expected.embeddings.word_VE), 0);
 }
 
-// Layers below the head of twelve, as docs/training.md has them.
+// Layers below the head of twelve, as docs/reference/fine-tuning.md has them.
 TEST(LayersBelowHead, AreThoseOfTheTable) {
   ModelForm form = make_form(Head::kSequence, [](ModelConfig& c) {
     c.num_hidden_layers = 12;

@@ -41,7 +41,7 @@ struct Expected {
   double sum = 0, divisor = 0;
 };
 
-// By the definitions of model.md#fine-tuning, from logits in the order of the batch.
+// By the definitions of model-training.md#fine-tuning, from logits in the order of the batch.
 struct PlainLoops {
   const TaskCase& task;
   const TaskBatch& batch;

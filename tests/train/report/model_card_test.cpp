@@ -111,6 +111,18 @@ TEST_F(ModelCards, SayWhereTransformersAnswersOtherwise) {
   EXPECT_TRUE(has(original, "has no model_type") && has(original, "deberta classify -m MODEL"));
 }
 
+TEST_F(ModelCards, OfARerankerSayHowItRanks) {
+  TrainerState state{.step = 30, .total_steps = 30, .options = {{"task", "ranking"}}};
+  run_.add_checkpoint(state);
+  const std::string card = card_of(
+      "{\"model_type\": \"deberta-v2\", \"architectures\": [\"DebertaV2ForSequenceClassification\"], "
+      "\"num_labels\": 1}");
+  EXPECT_TRUE(has(card, "pipeline_tag: text-ranking") && has(card, "a reranker") &&
+              has(card, "deberta rerank -m MODEL"))
+      << card;
+  EXPECT_FALSE(has(card, "deberta classify"));
+}
+
 TEST_F(ModelCards, OfADiscriminatorOfferTheEncoder) {
   TrainerState state{.step = 30, .total_steps = 30, .options = {{"objective", "rtd"}}};
   run_.add_checkpoint(state);

@@ -117,6 +117,17 @@ TEST(CheckpointFolder, IsDegradedWhenTheLatestIsGone) {
   }
 }
 
+// Neither skipped for an older one, whose run would then remove it, nor overwritten by a run that comes to its step.
+TEST(CheckpointFolder, OfANewerFormatEndsTheSearch) {
+  const TemporaryFolder output;
+  save(output.path(), 1);
+  const std::string manifest = save(output.path(), 2) + "/deberta.manifest.json";
+  write_text(manifest, R"({"format": 2})");
+  EXPECT_ERROR(find_checkpoint(output.path()), kUnsupported, manifest + ": format: expected at most 1, got 2");
+  EXPECT_ERROR(save(output.path(), 2), kUnsupported, "format: expected at most 1, got 2");
+  EXPECT_EQ(read_file(manifest, 100), R"({"format": 2})");
+}
+
 TEST(CheckpointFolder, BelongsToItsStep) {
   const TemporaryFolder output;
   save(output.path(), 1);

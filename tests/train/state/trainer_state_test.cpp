@@ -76,8 +76,10 @@ TEST(TrainerState, RefusesAnythingElse) {
   EXPECT_ERROR(parse_trainer_state(changed("best", R"({"name": "a", "value": 1, "step": 2, "others": 3})"), "s"), kJson,
                "others: expected an object");
   EXPECT_ERROR(parse_trainer_state(changed("more", "1"), "s"), kJson, "s: expected 11 keys, got 12");
-  for (const char* format : {"", "2", "\"1\""})
+  for (const char* format : {"", "0", "\"2\""})
     EXPECT_ERROR(parse_trainer_state(changed("format", format), "s"), kJson, "s: expected an object of format 1");
+  EXPECT_ERROR(parse_trainer_state(R"({"format": 2})", "s"), kUnsupported,
+               "s: format: expected at most 1, got 2; a newer version of deberta wrote it");
   for (const char* text : {"", "{", "[]", "1", "{}"}) EXPECT_ERROR(parse_trainer_state(text, "s"), kJson, "s: ");
 }
 
