@@ -91,7 +91,7 @@ struct ServerSettings {
   // What it takes and answers.
   std::string default_model = {};  // a name of the model that requests get which name none; empty: the only model
   ServerLimits limits = {};
-  size_t batch_tokens = 4000;  // that run together
+  size_t batch_tokens = 4500;  // that run together
   // Tokens of a text, at most those that the model's folder allows; none: those, up to 8,192, else 512.
   std::optional<size_t> max_input_length = {};
   std::optional<bool> cuts = {};   // longer texts, instead of refusing them; none: as the client's family does

@@ -76,17 +76,22 @@ void verify_file(const std::string& folder, const ManifestFile& expected, const 
 
 // The files at `subfolder` in the folder ("" or "trainer/") that are not in the manifest.
 void find_unlisted(const std::string& folder, const std::string& subfolder, const std::vector<ManifestFile>& files,
-                   std::vector<Problem>& warnings) {
+                   std::vector<std::string>& unlisted) {
   const auto any = [&](const auto& is_it) { return std::any_of(files.begin(), files.end(), is_it); };
   for (const std::string& listed : names_in(fmt::format("{}/{}", folder, subfolder))) {
     const std::string name = subfolder + listed;
     if (name == kManifestName || any([&](const ManifestFile& file) { return file.name == name; })) continue;
     if (any([&](const ManifestFile& file) { return file.name.starts_with(name + "/"); })) {
-      find_unlisted(folder, name + "/", files, warnings);
+      find_unlisted(folder, name + "/", files, unlisted);
     } else {
-      warnings.push_back({fmt::format("{}/{}", folder, name), fmt::format("not in {}", kManifestName)});
+      unlisted.push_back(name);
     }
   }
+}
+
+// One for all of them: a trainer leaves a dozen files beside its model.
+Problem problem_of(const std::string& folder, const std::vector<std::string>& unlisted) {
+  return {folder, fmt::format("not in {}: {}", kManifestName, fmt::join(unlisted, ", "))};
 }
 
 }  // namespace
@@ -119,7 +124,9 @@ ManifestReport verify_manifest(const std::string& folder, const std::function<vo
   const std::vector<ManifestFile> files = parse_manifest(read_file(path, kLimits.max_bytes), path);
   ManifestReport report;
   for (const ManifestFile& file : files) verify_file(folder, file, on_bytes, report.errors);
-  find_unlisted(folder, "", files, report.warnings);
+  std::vector<std::string> unlisted;
+  find_unlisted(folder, "", files, unlisted);
+  if (!unlisted.empty()) report.warnings.push_back(problem_of(folder, unlisted));
   return report;
 }
 

@@ -44,6 +44,9 @@ void note_cut_rows(const EncodingSettings& encoding, size_t cut, size_t rows, si
 // Prints a note when rows held bytes that are not UTF-8.
 void note_repaired_rows(size_t repaired);
 
+// Prints a note when most tokens of rows were unknown to the model.
+void note_unknown_rows(size_t unknown);
+
 // An array has no place for a row that is left out. Throws kUsage.
 void refuse_skipping(const RowVerb& options);
 

@@ -18,6 +18,12 @@ int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipe
                   const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer,
                   const EncodeRow& encode, const NoteCut& note_cut = {}) {
   answer(std::span<const TextInput>());  // refuses a model without the head before any row is read
+  size_t unknown = 0;                    // rows
+  const EncodeRow counting = [&](const Row& row) {
+    std::vector<Encoding> encodings = encode(row);
+    unknown += are_mostly_unknown(encodings, pipeline.tokenizer.special().unk);
+    return encodings;
+  };
   const auto answer_rows = [&](std::span<const Row> rows) {
     const std::vector<TextInput> inputs = text_inputs(rows);
     const auto results = answer(inputs);
@@ -25,7 +31,8 @@ int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipe
     for (size_t i = 0; i < rows.size(); ++i) answers.push_back(to_answer(rows[i], results[i]));
     return answers;
   };
-  const int code = run_rows(options, reading, columns, answer_rows, encode, note_cut);
+  const int code = run_rows(options, reading, columns, answer_rows, encode ? counting : encode, note_cut);
+  note_unknown_rows(unknown);
   print_check_report(pipeline.model);
   return code;
 }

@@ -15,6 +15,17 @@ std::vector<TextInput> text_inputs(std::span<const Row> rows) {
   return inputs;
 }
 
+bool are_mostly_unknown(std::span<const Encoding> encodings, int32_t unk) {
+  size_t unknown = 0, all = 0;
+  for (const Encoding& encoding : encodings) {
+    for (size_t t = 0; t < encoding.size(); ++t) {
+      all += encoding.is_special[t] == 0;
+      unknown += encoding.is_special[t] == 0 && encoding.ids[t] == unk;
+    }
+  }
+  return unknown > 0 && 2 * unknown >= all;
+}
+
 EncodeRow row_encoder(const Tokenizer& tokenizer, const SequenceRules& rules) {
   return [&tokenizer, rules](const Row& row) { return encode_input(tokenizer, text_input(row), rules); };
 }

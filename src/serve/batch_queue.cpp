@@ -7,13 +7,11 @@ namespace deberta::serve {
 namespace {
 
 constexpr double kShares[] = {8, 4, 1};    // shares of the classes
-constexpr int kMostPassed = 8;             // sequences of its client that may be taken before one that did not fit
-constexpr size_t kLookahead = 64;          // sequences of a client, looked at for one that fits
+constexpr int kMostPassed = 8;             // sequences of its client that may be taken before one of another kind
+constexpr size_t kLookahead = 64;          // sequences of a client, looked at for one of the batch's kind
 constexpr size_t kIdleClients = 64;        // idle clients whose tags are kept, at least
 constexpr double kNewSpeed = 0.2;          // weight of the last batch in the mean speed
 constexpr double kSharedTime = 50000;      // microseconds of a batch while several clients ask
-constexpr double kAloneTime = 300000;      // and while one does, or
-constexpr double kAloneShare = 0.25;       // of the time that all that waits will take
 constexpr double kFirstWork = 512;         // of a batch while the speed is not known
 constexpr int64_t kSeveralTime = 5000000;  // after the last turn from one client to another
 
@@ -185,6 +183,7 @@ bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
       serve(chosen, name, at, turn);
       return true;
     }
+    if (at->second.sequence.kind == turn.batch.sequences.front().kind) return false;  // it is the next of its kind
     if (at->second.passed >= kMostPassed) {
       turn.is_closed = true;
       return false;
@@ -200,14 +199,14 @@ void BatchQueue::note_served(const std::string& client, int64_t now) {
   last_served_ = client;
 }
 
-// The most work of the next batch. What arrives while a batch runs waits for its end.
+// The most work of the next batch. What arrives while a batch runs waits for its end. One client's batches are as large
+// as a batch may be: smaller ones are slower, and in overload they keep nobody but that client waiting.
 double BatchQueue::most_work(int64_t now) {
   size_t waiting = 0;
   for (const Class& priority_class : classes_) waiting += priority_class.order.size();
   if (waiting > 1) several_until_ = now + kSeveralTime;
-  const double alone_work = std::max(speed_ * kAloneTime, kAloneShare * waiting_work_);
-  const double timed_work = now < several_until_ ? speed_ * kSharedTime : alone_work;
-  return std::min(limits_.batch_work, speed_ > 0 ? timed_work : kFirstWork);
+  if (speed_ == 0) return std::min(limits_.batch_work, kFirstWork);
+  return now < several_until_ ? std::min(limits_.batch_work, speed_ * kSharedTime) : limits_.batch_work;
 }
 
 BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& late) {

@@ -4,9 +4,9 @@
 //
 // Order: the classes of priority share the work 8 : 4 : 1, the clients of a class equally, by the work that they got
 // (start-time fair queueing); of one client the sequence with the nearest deadline comes first, then the oldest.
-// A batch takes 300 ms at most, by the speed so far, or a quarter of the time that all that waits takes; while several
-// clients ask, 50 ms. A single sequence is never split. A client's sequences have at most half of the queue's tokens,
-// but for those of one request by itself.
+// A batch is as large as the limits allow; while several clients ask, it takes 50 ms at most, by the speed so far. A
+// single sequence is never split. A client's sequences have at most half of the queue's tokens, but for those of one
+// request by itself.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -62,6 +62,7 @@ class Body {
   // The pointers of fields that nothing has read, here and in parts. Throws kValidation for one whose name is an edit
   // away from a field that was read and is absent.
   std::vector<std::string> unknown() const;
+  bool was_asked(std::string_view name) const { return record_->asked.contains(name); }
   std::string pointer_of(std::string_view name) const;
   [[noreturn]] static void refuse_at(const std::string& pointer, const std::string& message);
 

@@ -40,6 +40,7 @@ class Places {
  private:
   [[noreturn]] void refuse(const Error& error) const;
   std::string place_of(const Error& error) const;
+  std::string remedies_for(const Error& error) const;
 
   const Tokenizer& tokenizer_;
   const EncodingRules& rules_;

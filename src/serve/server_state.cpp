@@ -227,12 +227,8 @@ HttpResponse ServerState::refuse(const HttpRequest& head, const ApiError& error)
   if (error.code == ApiCode::kMethod) response.headers.emplace_back("allow", allowed_methods(head.path));
   const std::string id = id_of(head);
   add_headers(head, id, response);
-  const bool is_tei = dialect_of(head.path) == Dialect::kTei;
-  record({.route = error.code == ApiCode::kNotFound ? "none"
-                   : is_tei                         ? "tei"
-                                                    : "other",
-          .model = {},
-          .failure = {}},
+  const Route* route = find_route(head.method, head.path);
+  record({.route = std::string(route != nullptr ? route->path : "none"), .model = {}, .failure = {}},
          line_of(head, id, key_of(head).value_or(Key()).name), &error, response);
   return response;
 }
@@ -308,7 +304,7 @@ void ServerState::record(const RequestFacts& facts, const RequestLog& request_lo
   line.queue_ms = counted.queue_s * 1000;
   line.inference_ms = counted.inference_s * 1000;
   line.total_ms = counted.total_s * 1000;
-  if (line.status != 404) line.path.clear();
+  if (line.status != 404 && line.route != "none") line.path.clear();
   if (error != nullptr) {
     line.code = info_of(error->code).name;
     line.field = one_line(error->field, kMostField);

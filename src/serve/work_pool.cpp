@@ -20,19 +20,20 @@ struct WorkPool::State {
     bool is_idle() const { return small.empty() && large.empty() && running == 0; }
   };
   using Clients = std::map<std::string, Client>;
-  // A thread that waits.
+  // What a thread waits for.
   struct Sleeper {
     std::condition_variable changed;
     bool is_woken = false;
   };
 
   void run(bool takes_large);
-  void sleep(bool takes_large, std::unique_lock<std::mutex>& lock);
-  void wake(WorkSize size);
+  void sleep(bool takes_large, Sleeper& sleeper, std::unique_lock<std::mutex>& lock);
+  Sleeper* woken(WorkSize size);
   Clients::iterator next(bool takes_large);
   void run_one(Clients::iterator chosen, bool takes_large, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex;
+  std::deque<Sleeper> sleepers;  // of all threads
   std::vector<Sleeper*> idle, idle_for_small;
   Clients clients;
   double now = 0;  // the tag of the client served last
@@ -71,23 +72,26 @@ void WorkPool::State::run_one(Clients::iterator chosen, bool takes_large, std::u
                 [&](const auto& entry) { return entry.second.is_idle() && (is_over || entry.second.tag <= now); });
 }
 
-void WorkPool::State::sleep(bool takes_large, std::unique_lock<std::mutex>& lock) {
-  Sleeper sleeper;
+void WorkPool::State::sleep(bool takes_large, Sleeper& sleeper, std::unique_lock<std::mutex>& lock) {
+  sleeper.is_woken = false;
   (takes_large ? idle : idle_for_small).push_back(&sleeper);
   sleeper.changed.wait(lock, [&] { return sleeper.is_woken; });
 }
 
-// Wakes one thread that can do it, if any waits; busy ones look for more work by themselves.
-void WorkPool::State::wake(WorkSize size) {
+// A thread that can do it, which is to be notified without the lock, or it would wait for that at once. Null: none
+// waits; busy ones look for more work by themselves.
+WorkPool::State::Sleeper* WorkPool::State::woken(WorkSize size) {
   std::vector<Sleeper*>& from = !idle.empty() || size == WorkSize::kLarge ? idle : idle_for_small;
-  if (from.empty()) return;
-  from.back()->is_woken = true;
-  from.back()->changed.notify_one();
+  if (from.empty()) return nullptr;
+  Sleeper* const sleeper = from.back();
+  sleeper->is_woken = true;
   from.pop_back();
+  return sleeper;
 }
 
 void WorkPool::State::run(bool takes_large) {
   std::unique_lock lock(mutex);
+  Sleeper& sleeper = sleepers.emplace_back();
   while (true) {
     const Clients::iterator chosen = next(takes_large);
     if (chosen != clients.end())
@@ -95,7 +99,7 @@ void WorkPool::State::run(bool takes_large) {
     else if (is_stopped)
       return;
     else
-      sleep(takes_large, lock);
+      sleep(takes_large, sleeper, lock);
   }
 }
 
@@ -108,17 +112,21 @@ WorkPool::~WorkPool() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->is_stopped = true;
-    while (!state_->idle.empty() || !state_->idle_for_small.empty()) state_->wake(WorkSize::kSmall);
+    while (State::Sleeper* const sleeper = state_->woken(WorkSize::kSmall)) sleeper->changed.notify_one();
   }
   for (std::thread& thread : state_->threads) thread.join();
 }
 
 void WorkPool::post(const std::string& client, WorkSize size, std::function<void()> job) {
-  const std::lock_guard lock(state_->mutex);
-  State::Client& client_state = state_->clients[client];
-  if (client_state.is_idle()) client_state.tag = std::max(client_state.tag, state_->now);
-  (size == WorkSize::kSmall ? client_state.small : client_state.large).push_back(std::move(job));
-  state_->wake(size);
+  State::Sleeper* sleeper = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    State::Client& client_state = state_->clients[client];
+    if (client_state.is_idle()) client_state.tag = std::max(client_state.tag, state_->now);
+    (size == WorkSize::kSmall ? client_state.small : client_state.large).push_back(std::move(job));
+    sleeper = state_->woken(size);
+  }
+  if (sleeper != nullptr) sleeper->changed.notify_one();
 }
 
 }  // namespace deberta::serve

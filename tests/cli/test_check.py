@@ -192,7 +192,7 @@ def test_the_manifest_notices_one_flipped_bit_and_a_lost_or_added_file(deberta, 
     data[-3] ^= 1
     path.write_bytes(data)
     (model / "more.txt").write_text("x")
-    assert find(findings(deberta, model)[1], "not in deberta.manifest.json")["severity"] == "warning"
+    assert find(findings(deberta, model)[1], "not in deberta.manifest.json: ")["severity"] == "warning"
     (model / "spm.model").rename(model / "gone")
     done, rows = findings(deberta, model)
     assert done.returncode == 1 and any(row["where"].endswith("spm.model") for row in rows)

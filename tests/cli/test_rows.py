@@ -51,3 +51,12 @@ def test_the_rows_before_the_damage_are_answered(deberta, sequence_model, tmp_pa
     done = deberta("classify", "-m", sequence_model, "-f", "jsonl", "--input", path)
     assert done.returncode == 1 and len([json.loads(line) for line in done.stdout.splitlines()]) == 3
     assert "the file is truncated" in done.stderr
+
+
+def test_rows_of_letters_that_the_model_does_not_know_are_noted(deberta, sequence_model):
+    """They get an answer as confident as any other."""
+    note = "is not in the model's vocabulary and was read as unknown tokens"
+    done = deberta("classify", "-m", sequence_model, "a film", "жж щщ жщ", "ыы")
+    assert done.returncode == 0 and f"note: most of the text of 2 rows {note}" in done.stderr, done.stderr
+    assert f"of 1 row {note}" in deberta("classify", "-m", sequence_model, "жж a щщ").stderr
+    assert "vocabulary" not in deberta("classify", "-m", sequence_model, "a film", "", "it was a fine film ж").stderr

@@ -8,10 +8,17 @@
 
 #include "base/json.h"
 #include "pipeline/answer_json.h"
+#include "serve/api_error.h"
 #include "support/tiny_pipeline.h"
 
 namespace deberta::serve::answering_test {
 namespace {
+
+std::string long_text() {
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "word ";
+  return text;
+}
 
 class Counts : public testing::Test {
  protected:
@@ -47,11 +54,26 @@ TEST_F(Counts, OfAScoredTextAreThoseOfItsMaskedCopies) {
 }
 
 TEST_F(Counts, OfAScoredTextThatIsCutAreThoseOfTheTextAlone) {
-  std::string text;
-  for (int i = 0; i < 30; ++i) text += "word ";
+  const std::string text = long_text();
   const Answering reply = ask("text-scoring", "{\"inputs\": [\"" + text + "\", \"so\"]}");
   EXPECT_EQ(reply.cut_inputs, 1u);
   EXPECT_EQ(reply.cut_tokens, encode(text).size() - model_.max_input_length);
+}
+
+TEST_F(Counts, OfALongTextAreToldWithWhatItsRouteCanDo) {
+  const auto refusal = [&](const std::string& parameters) {
+    try {
+      ask("fill-mask", "{\"inputs\": \"" + long_text() + "[MASK]\", \"parameters\": " + parameters + "}");
+    } catch (const ApiError& error) {
+      return error.message;
+    }
+    return std::string();
+  };
+  const std::string refused = refusal(R"({"truncate": false})");
+  EXPECT_TRUE(refused.starts_with("/inputs: expected at most 20 tokens, got ")) << refused;
+  EXPECT_TRUE(refused.ends_with(R"(; cut it with "truncate": true)")) << refused;
+  EXPECT_EQ(refusal(R"({"truncate": false, "target": ["a"]})"),
+            "/parameters/target: unknown field; did you mean targets?");
 }
 
 TEST_F(Counts, OfAnswersAreNoLessThanTheirBytes) {

@@ -198,15 +198,23 @@ TEST(BatchQueue, OfOneClientTheNearestDeadlineComesFirst) {
   EXPECT_EQ(run_one(queue), std::vector<RequestId>{never});
 }
 
-TEST(BatchQueue, SmallerOnesFillABatchAndPassALargeOneEightTimes) {
+TEST(BatchQueue, OneOfAnotherKindIsPassedEightTimes) {
   BatchQueue queue(small_limits());
-  const RequestId first = put(queue, from("a"), {50});
-  const RequestId large = put(queue, from("a"), {60});
-  for (int i = 0; i < 12; ++i) put(queue, from("a"), {2});
+  const RequestId first = put(queue, from("a"), {50}, 1);
+  const RequestId other = put(queue, from("a"), {2}, 2);
+  for (int i = 0; i < 12; ++i) put(queue, from("a"), {2}, 1);
   const std::vector<RequestId> batch = run_one(queue);
   EXPECT_EQ(batch.size(), 9u);  // 50, and eight of the small ones
   EXPECT_EQ(batch.front(), first);
-  EXPECT_EQ(run_one(queue).front(), large);
+  EXPECT_EQ(run_one(queue).front(), other);
+}
+
+TEST(BatchQueue, OfAKindTheOrderOfArrivalHolds) {
+  BatchQueue queue(small_limits());
+  const RequestId first = put(queue, from("a"), {50}), large = put(queue, from("a"), {60});
+  const RequestId small = put(queue, from("a"), {2}), elsewhere = put(queue, from("b"), {2});
+  EXPECT_EQ(run_one(queue), (std::vector<RequestId>{first, elsewhere}));
+  EXPECT_EQ(run_one(queue), (std::vector<RequestId>{large, small}));
 }
 
 TEST(BatchQueue, ABatchIsOfOneKind) {
@@ -368,34 +376,19 @@ size_t run_for(BatchQueue& queue, int64_t& now) {
 TEST(BatchQueue, WhileSeveralClientsAskABatchTakesFiftyMilliseconds) {
   QueueLimits limits = small_limits();
   limits.batch_work = 1000000;
+  limits.batch_sequences = 1000;
+  limits.tokens = 100000000;
   BatchQueue queue(limits);
   int64_t now = 1000000;
-  const std::vector<size_t> many(40, 20000);  // 20 ms each
+  const std::vector<size_t> many(120, 20000);  // 20 ms each
   put(queue, from("large"), many);
   EXPECT_EQ(run_for(queue, now), 1u);   // the speed is not known yet
-  EXPECT_EQ(run_for(queue, now), 15u);  // 300 ms
+  EXPECT_EQ(run_for(queue, now), 50u);  // one client's batch is as large as a batch may be
   put(queue, from("short"), {10});
   EXPECT_EQ(run_for(queue, now), 3u);  // the short one and two of 20 ms
   EXPECT_EQ(run_for(queue, now), 2u);  // for a while, since the other may come again
   now += 6000000;
-  EXPECT_EQ(run_for(queue, now), 15u);
-}
-
-// A large batch is a little faster, and what waits behind a long queue waits in any case.
-TEST(BatchQueue, WhileOneClientAsksABatchTakesAQuarterOfALongQueue) {
-  QueueLimits limits = small_limits();
-  limits.tokens = 100000000;
-  limits.batch_work = 100000000;
-  limits.batch_sequences = 1000;
-  BatchQueue queue(limits);
-  int64_t now = 1000000;
-  put(queue, from("large"), std::vector<size_t>(201, 20000));  // 20 ms each
-  EXPECT_EQ(run_for(queue, now), 1u);                          // the speed is not known yet
   EXPECT_EQ(run_for(queue, now), 50u);
-  put(queue, from("short"), {10});
-  EXPECT_EQ(run_for(queue, now), 3u);
-  now += 6000000;
-  EXPECT_EQ(run_for(queue, now), 37u);
 }
 
 TEST(BatchQueue, TheFirstBatchIsSmall) {

@@ -281,6 +281,14 @@ TEST_F(Gliner, RedactsAndRestores) {
             "{\"text\": \"\u00e9\\n [B_1]\"}");
 }
 
+TEST_F(Gliner, DifferentEntitiesOfARequestHaveDifferentPlaceholders) {
+  const std::string one_word_each = R"({"labels": ["x"], "threshold": 0, "redact": true, "texts": ["Ada", "Bob", "Ada"]})";
+  const Json redacted = answer(gliner::entities, one_word_each);
+  std::vector<std::string> texts;
+  for (const Json& one : redacted.as_array()) texts.push_back(one.find("redacted_text")->as_string());
+  EXPECT_EQ(texts, (std::vector<std::string>{"[X_1]", "[X_2]", "[X_1]"}));
+}
+
 TEST_F(Gliner, RestoredTextsAreCountedBeforeTheyAreMade) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "[A_1]";

@@ -187,7 +187,7 @@ def test_windows_of_a_pair(server, deberta, models):
 
 def test_what_windows_need(server):
     for body, field in (
-        ({"window_scores": "max"}, "/inputs"),
+        ({"window_scores": "max"}, "/benign_labels"),
         ({"window_scores": "max", "benign_labels": ["no such"]}, "/benign_labels"),
         ({"benign_labels": ["a"]}, "/benign_labels"),
         ({"stride": 3}, "/stride"),

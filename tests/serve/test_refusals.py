@@ -378,6 +378,26 @@ def test_each_family_has_its_own_words(server):
     assert status == 422 and "expected a head with one class, got 3" in answer["message"]
 
 
+def test_a_long_text_is_refused_with_what_its_route_can_do(server):
+    """And a misspelt field, without which the text would have been taken, is reported first."""
+    long = "word " * 3000
+
+    def refusal(path, body, model="labels"):
+        status, answer = server.refused(path, body, x_model=model)
+        assert status in (413, 422), answer
+        return answer["error"]
+
+    cut, windows = '; cut it with "truncate": true', ', or read all of it in windows with "window_scores": "max"'
+    assert refusal("/predict", {"inputs": long}).endswith(cut + windows)
+    assert refusal("/classify", {"input": long}).endswith(cut)
+    for path in ("/embed", "/embed_all"):
+        assert refusal(path, {"inputs": long}).endswith(cut)
+    assert refusal("/rerank", {"query": "a", "texts": [long]}, "score").endswith(cut)
+    assert refusal("/predict", {"inputs": long, "window_score": "max"}) == (
+        "/window_score: unknown field; did you mean window_scores?"
+    )
+
+
 def test_keys(serve, models):
     server = serve("-m", models["labels"], environment={"DEBERTA_API_KEY": "secret"})
     assert all(

@@ -324,6 +324,7 @@ int show_dry_run(const FinetuneSettings& settings, const RunHooks& hooks, Report
                      std::to_string(samples.samples.size()) + "\ntexts in windows\t" +
                      std::to_string(samples.in_windows) + "\nsequences that lost their ends\t" +
                      std::to_string(samples.cut) + "\nsteps\t" + std::to_string(dry->total_steps) + "\n";
+  if (samples.held_out > 0) text += "held out\t" + describe_held_out(samples) + "\n";
   if (samples.has_weights) text += "of weight 0\t" + std::to_string(samples.weightless) + "\n";
   if (!samples.labels.empty())
     text += (samples.loss == TaskLoss::kScore ? "scores\t" : "labels\t") + listed(samples.labels, kShownLabels) + "\n";

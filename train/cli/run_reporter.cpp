@@ -100,6 +100,8 @@ void report(const RunSettings& settings, const RunResult& result, const std::str
   if (result.is_early) text += "; stopped early, since no evaluation was better";
   if (result.is_finished && result.best_step != result.steps)
     text += "; the best model is that of step " + std::to_string(result.best_step);
+  else if (result.is_finished && !result.evaluation.empty())
+    text += "; the model is that of the last step";
   if (!result.evaluation.empty()) text += "; " + describe(result.evaluation);
   if (result.is_degraded) text += "; the newest checkpoint was damaged, so an older one was used";
   program::note(text);

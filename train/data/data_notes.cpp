@@ -20,6 +20,16 @@ size_t hash_of_texts(const TaskRow& task, const Example& example) {
   return std::hash<std::string>()(seen);
 }
 
+std::string describe_held_out(const TaskSamples& samples) {
+  std::string text = std::to_string(samples.held_out) + " examples are held out for evaluation";
+  if (const size_t without = samples.held_out - samples.held_out_labelled; without > 0)
+    text += ", " + std::to_string(without) + " of them without a label";
+  if (samples.repeated.count > 0)
+    text += "; " + std::to_string(samples.repeated.count) + " of them have texts that are trained on as well" +
+            samples.repeated.places();
+  return text;
+}
+
 std::vector<std::string> notes_of(const TaskSamples& samples) {
   std::vector<std::string> notes;
   const auto add = [&](size_t count, const char* what) {
@@ -31,9 +41,16 @@ std::vector<std::string> notes_of(const TaskSamples& samples) {
   add(samples.too_wide, "entities that are not learned, as they have more words than a span");
   add(samples.unaligned, "entities that are not learned, as they begin or end within a word");
   add(samples.in_no_window, "entities that are not learned, as no window has them as a whole, or as they are cut off");
-  add(samples.contradicted, "examples with the text of an earlier one and another label");
+  if (samples.contradicted.count > 0)
+    notes.push_back("examples with the text of an earlier one and another label: " +
+                    std::to_string(samples.contradicted.count) + samples.contradicted.places());
   if (samples.loss == TaskLoss::kClass && samples.labels.size() > 1) {
     const std::vector<double> counts = count_classes(samples);
+    std::string single;
+    for (size_t c = 0; c < counts.size(); ++c) {
+      if (counts[c] == 1) single += (single.empty() ? "" : ", ") + samples.labels[c];
+    }
+    if (!single.empty()) notes.push_back("classes with a single sample, which may be misspelt: " + single);
     const auto largest = std::ranges::max_element(counts);
     const double share = *largest / std::accumulate(counts.begin(), counts.end(), 0.0);
     notes.push_back("samples of the largest class, " +

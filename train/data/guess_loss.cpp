@@ -121,9 +121,12 @@ double guess_loss(const TaskSamples& samples) {
     case TaskLoss::kChoice:
     case TaskLoss::kSpan:
       return even_loss(samples);
-    default:
-      return entropy(count_classes(samples));
+    case TaskLoss::kClass:
+    case TaskLoss::kTokens:
+    case TaskLoss::kExtraction:
+      break;
   }
+  return entropy(count_classes(samples));
 }
 
 }  // namespace deberta::train

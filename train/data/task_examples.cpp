@@ -92,7 +92,9 @@ class Examples {
   }
 
   void finish() {
-    for (const size_t hash : held_out_) samples_.repeated += samples_.texts.contains(hash);
+    for (const auto& [hash, where] : held_out_) {
+      if (samples_.texts.contains(hash)) samples_.repeated.add(where);
+    }
     samples_.repaired = rows_.repaired();
     rows_.check_labels();
     if (samples_.loss == TaskLoss::kScore) samples_.labels = rows_.labels().names();
@@ -117,12 +119,15 @@ class Examples {
   void note_text(const Example& example, const TaskGold& gold, bool is_held_out) {
     if (example.error) return;
     const size_t hash = hash_of_texts(source_.task, example);
-    if (is_held_out) return held_out_.push_back(hash);
+    if (is_held_out) {
+      held_out_.emplace_back(hash, example.where);
+      return;
+    }
     samples_.texts.insert(hash);
     samples_.empty += is_blank(example.text) && (!example.pair || is_blank(*example.pair));
     if (samples_.loss != TaskLoss::kClass || gold.error || !gold.is_labelled || !gold.answer.values.empty()) return;
     const auto [first, is_new] = labels_.emplace(hash, gold.answer.label);
-    samples_.contradicted += !is_new && first->second != gold.answer.label;
+    if (!is_new && first->second != gold.answer.label) samples_.contradicted.add(example.where);
   }
 
   // A column that identifies rows, or measures something, is no label. Few classes are left to the user.
@@ -232,7 +237,7 @@ class Examples {
   const SampleSource& source_;
   TaskSamples& samples_;
   TaskRows rows_;
-  std::vector<size_t> held_out_;               // hashes of texts
+  std::vector<std::pair<size_t, std::string>> held_out_;  // hashes of texts, and where they stand
   std::unordered_map<size_t, size_t> labels_;  // the first of each text
 };
 

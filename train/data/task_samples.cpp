@@ -5,12 +5,25 @@
 #include <utility>
 #include <vector>
 
+#include "data/json_members.h"
+#include "data/records.h"
 #include "deberta/error.h"
 #include "metrics/task_labels.h"
 #include "train/data/extraction_samples.h"
 #include "train/data/task_sources.h"
 
 namespace deberta::train {
+
+void NotedRows::add(const std::string& where) {
+  constexpr size_t kFirst = 5;
+  if (++count <= kFirst) first.push_back(where);
+}
+
+std::string NotedRows::places() const {
+  std::string text;
+  for (const std::string& where : first) text += (text.empty() ? " (" : ", ") + where;
+  return text + (count > first.size() ? ", ...)" : ")");
+}
 
 size_t TaskSample::tokens() const {
   size_t count = 0;
@@ -94,6 +107,21 @@ void reorder_labels(const TaskRow& task, const std::vector<std::string>& names, 
   samples.labels = names;
 }
 
+namespace {
+
+// What the first row of a file has, for a message: "; the first row has text, stars".
+std::string fields_of_first_row(const std::string& path) {
+  try {
+    RecordReader reader(LineReader(ByteSource(path)), form_of_ending(path).value_or(RowForm::kJsonl), {});
+    JsonRow row;
+    if (reader.next(row) && row.value.is_object()) return "; the first row has " + key_list(row.value);
+  } catch (const Error&) {  // what cannot be read twice
+  }
+  return {};
+}
+
+}  // namespace
+
 std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskReading& reading,
                                              const Tokenizer& tokenizer, const ReadingHooks& hooks) {
   TaskSamples samples{
@@ -109,7 +137,12 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
     case TaskLoss::kExtraction:
       read_entities(source, samples);
       break;
-    default:
+    case TaskLoss::kClass:
+    case TaskLoss::kScore:
+    case TaskLoss::kLabels:
+    case TaskLoss::kChoice:
+    case TaskLoss::kRanking:
+    case TaskLoss::kMention:
       read_examples(source, samples);
   }
   if (hooks.is_stopped()) return std::nullopt;
@@ -125,7 +158,8 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
   if (samples.unlabelled == 0) throw Error(ErrorCode::kInput, where, "expected labelled examples, got none");
   throw Error(ErrorCode::kInput,
               {{.where = where,
-                .message = "expected labelled examples, got " + std::to_string(samples.unlabelled) + " without a label",
+                .message = "expected labelled examples, got " + std::to_string(samples.unlabelled) +
+                           " without a label" + fields_of_first_row(where),
                 .remedies = {{"name the column or key of the label with {}", "label_field"}}}});
 }
 

@@ -82,6 +82,15 @@ struct LabelPool {
   size_t most_labels = 0, most_drawn = 0;  // ExtractionRules
 };
 
+// Rows that are worth a look: how many there are, and where the first of them stand.
+struct NotedRows {
+  size_t count = 0;
+  std::vector<std::string> first = {};
+
+  void add(const std::string& where);
+  std::string places() const;  // " (in.csv:4, in.csv:9)"
+};
+
 struct TaskSamples {
   TaskLoss loss = TaskLoss::kClass;
   RankingRules ranking = {};
@@ -97,7 +106,7 @@ struct TaskSamples {
   size_t weightless = 0;  // examples of weight 0, which are left out
   size_t held_out = 0;    // examples of the files that are not read: those of the other part
   size_t held_out_labelled = 0;
-  size_t repeated = 0;      // held-out examples whose texts are among the others too; counted for examples alone
+  NotedRows repeated = {};  // held-out examples whose texts are among the others too; counted for examples alone
   size_t cut = 0;           // sequences longer than max_tokens, which lost their ends
   size_t in_windows = 0;    // texts longer than max_tokens, of which each window is a sample
   size_t unanswered = 0;    // kSpan: samples without an answer, or with it in another window
@@ -109,7 +118,7 @@ struct TaskSamples {
   // Counted for examples (not for sentences and questions):
   size_t repaired = 0;                    // texts with bytes that are not UTF-8
   size_t empty = 0;                       // texts with nothing to read
-  size_t contradicted = 0;                // kClass: with the text of an earlier one and another label
+  NotedRows contradicted = {};            // kClass: with the text of an earlier one and another label
   std::unordered_set<size_t> texts = {};  // hashes of the texts that are trained on (data_notes.h)
 };
 

@@ -20,15 +20,6 @@
 namespace deberta::train {
 namespace {
 
-std::string describe_held_out(const TaskSamples& samples) {
-  std::string text = std::to_string(samples.held_out) + " examples are held out for evaluation";
-  if (const size_t without = samples.held_out - samples.held_out_labelled; without > 0)
-    text += ", " + std::to_string(without) + " of them without a label";
-  if (samples.repeated > 0)
-    text += "; " + std::to_string(samples.repeated) + " of them have texts that are trained on as well";
-  return text;
-}
-
 int64_t count_parameters(Model& model) {
   int64_t count = 0;
   for (const NamedParameter& parameter : trained_parameters(model)) count += parameter.tensor.numel();

@@ -61,10 +61,10 @@ AnsweredRows answer(const TaskFiles& settings, const Pipeline& pipeline, const E
   return answer_examples(task, examples, open_model, hooks);
 }
 
-void note_trained(size_t trained, size_t all, const RunHooks& hooks) {
-  if (trained > 0)
-    hooks.on_note("examples of the validation file whose texts are trained on as well: " + std::to_string(trained) +
-                  " of " + std::to_string(all));
+void note_trained(const NotedRows& trained, size_t all, const RunHooks& hooks) {
+  if (trained.count > 0)
+    hooks.on_note("examples of the validation file whose texts are trained on as well: " +
+                  std::to_string(trained.count) + " of " + std::to_string(all) + trained.places());
 }
 
 // Labels that leave no room for a text would fail at the first evaluation: those of all rows, or of one.
@@ -80,13 +80,13 @@ void check_entities(const TaskFiles& settings, const Tokenizer& tokenizer, const
   const EntityRows rows = check_entity_files(entity_settings(settings).input, eval_hooks);
   const auto has_all = [](const EntityRow& row) { return !row.error && !row.labels; };
   if (std::ranges::any_of(rows.rows, has_all)) check_labels(settings, tokenizer, samples, rows.labels());
-  size_t trained = 0;
+  NotedRows trained;
   for (const EntityRow& row : rows.rows) {
     if (row.error) {
       report_bad_row(eval_hooks, *row.error);
       continue;
     }
-    trained += samples.texts.contains(std::hash<std::string>()(row.text));
+    if (samples.texts.contains(std::hash<std::string>()(row.text))) trained.add(row.where);
     try {
       if (row.labels) check_labels(settings, tokenizer, samples, labels_of(row, {}));
     } catch (const Error& error) {
@@ -98,11 +98,12 @@ void check_entities(const TaskFiles& settings, const Tokenizer& tokenizer, const
 
 void check_example_files(const TaskFiles& settings, const Tokenizer& tokenizer, const TaskSamples& samples,
                          const EvalHooks& eval_hooks, const RunHooks& hooks) {
-  size_t all = 0, trained = 0;
+  size_t all = 0;
+  NotedRows trained;
   const auto count = [&](const Example& example) {
     ++all;
     if (const auto error = error_of_windows(settings, tokenizer, example)) report_bad_row(eval_hooks, *error);
-    trained += !example.error && samples.texts.contains(hash_of_texts(*settings.task, example));
+    if (!example.error && samples.texts.contains(hash_of_texts(*settings.task, example))) trained.add(example.where);
   };
   try {
     check_examples(*settings.task, settings.evaluation, samples.labels, eval_hooks, count);

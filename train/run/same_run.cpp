@@ -69,7 +69,7 @@ void check_same_run(const TrainerState& before, const TrainerState& now, const s
           is_same_hash, says_hashes, problems);
   if (problems.empty()) return;
   problems.back().remedies = {
-      {"give what the run began with"}, {"name another folder"}, {"name what may change in {}", "resume_override"}};
+      {"name a new folder with {}", "output_dir"}, {"give what the run began with"}, {"name what may change in {}", "resume_override"}};
   throw Error(ErrorCode::kUsage, std::move(problems));
 }
 

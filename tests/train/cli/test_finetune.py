@@ -730,7 +730,10 @@ def test_bad_rows_are_named(deberta, base, tmp_path):
     for text, message in (
         ("sentence\tlabel\ngood\tgreat\n", "great"),
         ("sentence\tlabel\n", "expected labelled examples, got none"),
-        ("text\nx\n", "got 1 without a label; name the column or key of the label with --label-field"),
+        (
+            "text\tstars\nx\t3\n",
+            "got 1 without a label; the first row has text, stars; name the column or key of the label with --label-field",
+        ),
     ):
         file.write_text(text)
         done = deberta("finetune", "--task", "sst-2", "-m", base, "--train-file", file, "-o", tmp_path / "out")

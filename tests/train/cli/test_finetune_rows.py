@@ -1,6 +1,7 @@
 """The rows that `finetune` reads: labels that are none, bad rows, validation files read before the first step."""
 
 import json
+import re
 
 import pytest
 
@@ -134,17 +135,23 @@ def test_what_the_data_is_in_a_line_each(finetune_texts, tmp_path):
     training = jsonl(*({"text": text, "label": label} for text, label in texts))
     notes = [
         "examples with an empty text: 1",
-        "examples with the text of an earlier one and another label: 1",
+        "examples with the text of an earlier one and another label: 1 (",
         "samples of the largest class, x: 67 %",
     ]
     done = finetune_texts("--validation-file", tmp_path / "dev.jsonl", "--max-steps", "1", text=training)
     assert done.returncode == 0, done.stderr
     assert all(
         note in done.stderr
-        for note in [*notes, "examples of the validation file whose texts are trained on as well: 1 of 2"]
+        for note in [*notes, "examples of the validation file whose texts are trained on as well: 1 of 2 ("]
     ), done.stderr
     dry = finetune_texts("--dry-run", text=training)
-    assert all(f"note\t{note}\n" in dry.stdout for note in notes), dry.stdout
+    assert all(f"note\t{note}" in dry.stdout for note in notes), dry.stdout
+    assert "another label: 1 (" in dry.stdout and "train.jsonl:2)\n" in dry.stdout, "the line of the second label"
+    twice = [(f"text {i % 15}", "xy"[i % 2 if i < 15 else (i - 15) % 2]) for i in range(30)]
+    once = jsonl(*({"text": text, "label": label} for text, label in [*twice, ("late again", "delivry")]))
+    dry = finetune_texts("--dry-run", "--eval-split", "0.3", text=once, out="once")
+    assert "note\tclasses with a single sample, which may be misspelt: delivry\n" in dry.stdout, dry.stdout
+    assert re.search(r"held out\t.* of them have texts that are trained on as well \(.*train.jsonl:\d+", dry.stdout)
     (tmp_path / "broken.tsv").write_bytes(b"text\tlabel\ngood \xff film\tx\nbad\ty\n")
     done = finetune_texts("--dry-run", "--train-file", tmp_path / "broken.tsv")
     assert "note\texamples with bytes that are not UTF-8, replaced by U+FFFD: 1\n" in done.stdout
