@@ -145,9 +145,10 @@ void note_repaired_rows(size_t repaired) {
 
 void note_unknown_rows(size_t unknown) {
   if (unknown == 0) return;
-  note(fmt::format("note: most of the text of {} is not in the model's vocabulary and was read as unknown tokens; it may "
-                   "be in a language that the model has not learned",
-                   unknown == 1 ? "1 row" : fmt::format("{} rows", unknown)));
+  note(
+      fmt::format("note: most of the text of {} is not in the model's vocabulary and was read as unknown tokens or "
+                  "bytes; it may be in a language that the model has not learned",
+                  unknown == 1 ? "1 row" : fmt::format("{} rows", unknown)));
 }
 
 Answer marked(const Row& row, RowAnswer answer) {

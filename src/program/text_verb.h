@@ -18,10 +18,11 @@ int run_text_verb(const TextVerb& options, const RowReading& reading, const Pipe
                   const AnswerColumns& columns, const AnswerTexts& answer, const ToAnswer& to_answer,
                   const EncodeRow& encode, const NoteCut& note_cut = {}) {
   answer(std::span<const TextInput>());  // refuses a model without the head before any row is read
-  size_t unknown = 0;                    // rows
+  const auto is_unknown = unknown_ids(pipeline.tokenizer);
+  size_t unknown = 0;  // rows
   const EncodeRow counting = [&](const Row& row) {
     std::vector<Encoding> encodings = encode(row);
-    unknown += are_mostly_unknown(encodings, pipeline.tokenizer.special().unk);
+    unknown += are_mostly_unknown(encodings, is_unknown);
     return encodings;
   };
   const auto answer_rows = [&](std::span<const Row> rows) {

@@ -1,5 +1,6 @@
 // Rows as the inputs of tasks, and what encodes them ahead.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace deberta {
 TextInput text_input(const Row& row);
 std::vector<TextInput> text_inputs(std::span<const Row> rows);
 
-// Whether at least half of the tokens, without those around the texts, are `unk`, the unknown token.
-bool are_mostly_unknown(std::span<const Encoding> encodings, int32_t unk);
+// Whether at least half of the tokens, without those around the texts, stand for nothing in the vocabulary: the unknown
+// token, and bytes of characters that it does not have.
+bool are_mostly_unknown(std::span<const Encoding> encodings, const std::function<bool(int32_t id)>& is_unknown);
+std::function<bool(int32_t id)> unknown_ids(const Tokenizer& tokenizer);  // which must outlive it
 
 // By encode_input(). The tokenizer must outlive it.
 EncodeRow row_encoder(const Tokenizer& tokenizer, const SequenceRules& rules);

@@ -24,8 +24,8 @@ bool is_refused(const Tokenizer& tokenizer, const TextInput& input, const Encodi
 // Texts are read once more to find it: the library reports only which input it was.
 std::string Places::place_of(const Error& error) const {
   const Problem& problem = error.problems().front();
-  const bool is_absent_choice = error.code() == ErrorCode::kUsage && parameters_ != nullptr &&
-                                parameters_->was_asked(problem.argument);
+  const bool is_absent_choice =
+      error.code() == ErrorCode::kUsage && parameters_ != nullptr && parameters_->was_asked(problem.argument);
   if (is_absent_choice ||
       (parameters_ != nullptr && !problem.argument.empty() && parameters_->find(problem.argument) != nullptr))
     return parameters_->pointer_of(problem.argument);

@@ -7,6 +7,9 @@ namespace deberta::row_input_test {
 namespace {
 
 constexpr int32_t kUnk = 3;
+bool is_unk(int32_t id) {
+  return id == kUnk;
+}
 
 Encoding encoding_of(const std::vector<int32_t>& ids) {
   Encoding encoding;
@@ -22,16 +25,16 @@ Encoding encoding_of(const std::vector<int32_t>& ids) {
 }
 
 TEST(RowInput, HalfOfItsTokensUnknownIsMostlyUnknown) {
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({kUnk})}, kUnk));
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9, kUnk})}, kUnk));
-  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9, 9, kUnk})}, kUnk));
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9}), encoding_of({kUnk})}, kUnk)) << "of all sequences";
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({kUnk})}, is_unk));
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9, kUnk})}, is_unk));
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9, 9, kUnk})}, is_unk));
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9}), encoding_of({kUnk})}, is_unk)) << "of all sequences";
 }
 
 TEST(RowInput, WithoutATextNothingIsUnknown) {
-  EXPECT_FALSE(are_mostly_unknown({}, kUnk));
-  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({})}, kUnk));
-  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9})}, -1));
+  EXPECT_FALSE(are_mostly_unknown({}, is_unk));
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({})}, is_unk));
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9})}, [](int32_t) { return false; }));
 }
 
 }  // namespace

@@ -282,7 +282,8 @@ TEST_F(Gliner, RedactsAndRestores) {
 }
 
 TEST_F(Gliner, DifferentEntitiesOfARequestHaveDifferentPlaceholders) {
-  const std::string one_word_each = R"({"labels": ["x"], "threshold": 0, "redact": true, "texts": ["Ada", "Bob", "Ada"]})";
+  const std::string one_word_each =
+      R"({"labels": ["x"], "threshold": 0, "redact": true, "texts": ["Ada", "Bob", "Ada"]})";
   const Json redacted = answer(gliner::entities, one_word_each);
   std::vector<std::string> texts;
   for (const Json& one : redacted.as_array()) texts.push_back(one.find("redacted_text")->as_string());

@@ -89,9 +89,12 @@ def test_what_is_refused_early_has_its_line_its_id_and_its_count(serve, models):
 
 def test_a_request_without_its_key_has_a_route(serve, models):
     server = serve("-m", models["labels"], "--log-format", "json", "--api-key", "secret")
-    for path, route in (("/predict", "/predict"), ("/models/labels/embed", "/models/{model}/embed")):
-        assert server.refused(path, {"inputs": "a"}, x_request_id=path)[0] == 401
-        line = line_of(server, path)
+    for name, path, route in (
+        ("one", "/predict", "/predict"),
+        ("two", "/models/labels/embed", "/models/{model}/embed"),
+    ):
+        assert server.refused(path, {"inputs": "a"}, x_request_id=name)[0] == 401
+        line = line_of(server, name)
         assert (line["status"], line["route"]) == (401, route) and "path" not in line
 
 

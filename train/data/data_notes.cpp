@@ -50,7 +50,9 @@ std::vector<std::string> notes_of(const TaskSamples& samples) {
     for (size_t c = 0; c < counts.size(); ++c) {
       if (counts[c] == 1) single += (single.empty() ? "" : ", ") + samples.labels[c];
     }
-    if (!single.empty()) notes.push_back("classes with a single sample, which may be misspelt: " + single);
+    constexpr size_t kFewest = 20;
+    if (!single.empty() && samples.samples.size() >= kFewest)
+      notes.push_back("classes with a single sample, which may be misspelt: " + single);
     const auto largest = std::ranges::max_element(counts);
     const double share = *largest / std::accumulate(counts.begin(), counts.end(), 0.0);
     notes.push_back("samples of the largest class, " +

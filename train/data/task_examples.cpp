@@ -238,7 +238,7 @@ class Examples {
   TaskSamples& samples_;
   TaskRows rows_;
   std::vector<std::pair<size_t, std::string>> held_out_;  // hashes of texts, and where they stand
-  std::unordered_map<size_t, size_t> labels_;  // the first of each text
+  std::unordered_map<size_t, size_t> labels_;             // the first of each text
 };
 
 }  // namespace

@@ -156,11 +156,10 @@ std::optional<TaskSamples> read_task_samples(const TaskRow& task, const TaskRead
     throw Error(ErrorCode::kInput, where,
                 "expected examples of a weight above 0, got " + std::to_string(samples.weightless) + " of weight 0");
   if (samples.unlabelled == 0) throw Error(ErrorCode::kInput, where, "expected labelled examples, got none");
-  throw Error(ErrorCode::kInput,
-              {{.where = where,
-                .message = "expected labelled examples, got " + std::to_string(samples.unlabelled) +
-                           " without a label" + fields_of_first_row(where),
-                .remedies = {{"name the column or key of the label with {}", "label_field"}}}});
+  throw Error(ErrorCode::kInput, {{.where = where,
+                                   .message = "expected labelled examples, got " + std::to_string(samples.unlabelled) +
+                                              " without a label" + fields_of_first_row(where),
+                                   .remedies = {{"name the column or key of the label with {}", "label_field"}}}});
 }
 
 }  // namespace deberta::train

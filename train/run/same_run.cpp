@@ -68,8 +68,9 @@ void check_same_run(const TrainerState& before, const TrainerState& now, const s
   compare(with_names_of(before.hashes, now.hashes), with_names_of(now.hashes, before.hashes), overridden, folder,
           is_same_hash, says_hashes, problems);
   if (problems.empty()) return;
-  problems.back().remedies = {
-      {"name a new folder with {}", "output_dir"}, {"give what the run began with"}, {"name what may change in {}", "resume_override"}};
+  problems.back().remedies = {{"name a new folder with {}", "output_dir"},
+                              {"give what the run began with"},
+                              {"name what may change in {}", "resume_override"}};
   throw Error(ErrorCode::kUsage, std::move(problems));
 }
 

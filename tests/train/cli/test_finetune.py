@@ -732,7 +732,8 @@ def test_bad_rows_are_named(deberta, base, tmp_path):
         ("sentence\tlabel\n", "expected labelled examples, got none"),
         (
             "text\tstars\nx\t3\n",
-            "got 1 without a label; the first row has text, stars; name the column or key of the label with --label-field",
+            "got 1 without a label; the first row has text, stars; "
+            "name the column or key of the label with --label-field",
         ),
     ):
         file.write_text(text)
