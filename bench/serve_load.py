@@ -5,7 +5,7 @@ what it refuses, at shares of its capacity; and the same requests to servers tha
 made of these files.
 
 usage: serve_load.py -m MODEL [--program PROGRAM] [--seconds N] [--rounds N] [--threads N] [--dtype X]
-           [--peers PYTHON] [--json FILE]
+           [--peers PYTHON] [--against PROGRAM] [--json FILE]
 
 Overhead is that of single requests, one after the other: the server's own histogram. The throughput is that of `wrk`
 with 32 connections and texts of 128 tokens, in turns with `deberta bench` on batches of that length; wrk does not count
@@ -14,7 +14,11 @@ they are answered. Then requests come at times drawn beforehand (Poisson, fixed 
 answered or not, at 50, 80, 95 and 200 % of it; a request's latency counts from the time at which it should have been
 sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512); of four requests two are of labels,
 one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of
-labels in turns with ours, for half of the seconds."""
+labels in turns with ours, for half of the seconds.
+
+--against compares two builds instead: both servers run, and answer in turns for each figure, in each round other
+requests at other times, the same for both; the medians of both, and of the ratios of the rounds with the least and the
+greatest. Overhead is then a mean: the histogram's bounds are too far apart to compare."""
 
 import argparse
 import asyncio
@@ -102,9 +106,9 @@ async def closed_loop(port, clients, seconds, kinds=MIXED):
     return len(late) / (time.monotonic() - begun), statistics.median(late)
 
 
-async def open_loop(port, rate, seconds):
+async def open_loop(port, rate, seconds, seed=2):
     """Figures of requests that come at `rate` a second, whatever becomes of them."""
-    draw, source, idle, late, statuses = random.Random(2), requests(2), [], [], []
+    draw, source, idle, late, statuses = random.Random(seed), requests(seed), [], [], []
 
     async def one(request, due):
         connection = idle.pop() if idle else Connection(port)
@@ -280,6 +284,89 @@ def beside_peers(options, port):
     return {key: tuple(statistics.median(part) for part in zip(*rounds)) for key, rounds in found.items()}
 
 
+def start_server(options, program):
+    """(process, port)"""
+    words = ["-m", options.model, "--port", "0", "--threads", options.threads, "--dtype", options.dtype]
+    limits = ["--max-concurrent-requests", options.queue]
+    limits += ["--max-connections-per-address", "4096", "--max-connections", "4096"]
+    process = subprocess.Popen([program, "serve", "-q", *words, *limits], stdout=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    if not line:
+        sys.exit(f"serve_load: {program} serve did not start")
+    return process, int(line.split()[0].rsplit(":", 1)[1])
+
+
+def mean_overhead_us(port):
+    """Of 400 requests that come one after the other."""
+
+    def totals():
+        text, labels = ask(port, "/metrics"), r'\{.*route="/predict".*method="single"\}'
+        name = "deberta_overhead_duration_seconds"
+        return [float(re.search(rf"^{name}_{end}{labels} (\S+)$", text, re.MULTILINE)[1]) for end in ("sum", "count")]
+
+    ask(port, "/predict", {"inputs": "a"})
+    before, source = totals(), texts(3)
+    for _ in range(400):
+        ask(port, "/predict", {"inputs": next(source)})
+    after = totals()
+    return 1e6 * (after[0] - before[0]) / (after[1] - before[1])
+
+
+def compare(options):
+    """Writes how the server of options.program does beside that of options.against."""
+    servers = {name: start_server(options, getattr(options, name)) for name in ("against", "program")}
+    rows = []
+
+    def measure(what, figures_of, rounds):
+        """`figures_of(port, round)` of both: {figure: value}"""
+        found = {name: [] for name in servers}
+        for number in range(rounds):
+            for name in sorted(servers, reverse=number % 2 == 1):
+                found[name].append(figures_of(servers[name][1], number))
+        for figure in found["program"][0]:
+            old, new = ([turn[figure] for turn in found[name]] for name in ("against", "program"))
+            ratios = [b / a for a, b in zip(old, new) if a > 0]
+            row = {"what": f"{what} {figure}", "old": statistics.median(old), "new": statistics.median(new)}
+            if ratios:
+                row |= {"ratio": statistics.median(ratios), "least": min(ratios), "greatest": max(ratios)}
+            rows.append(row)
+            print(
+                f"{row['what']:24} {row['old']:10.4g} {row['new']:10.4g}"
+                + (f"  {row['ratio']:.3f} ({row['least']:.3f} to {row['greatest']:.3f})" if ratios else ""),
+                flush=True,
+            )
+        return found
+
+    def closed(port, _):
+        rate, seconds = asyncio.run(closed_loop(port, 32, options.seconds))
+        return {"answers/s": rate, "ms": 1000 * seconds}
+
+    def at(rate):
+        def turn(port, number):
+            figures = asyncio.run(open_loop(port, rate, options.seconds, 100 + number))
+            return {name: figures[name] for name in ("goodput", "p50_ms", "p99_ms", "refused")}
+
+        return turn
+
+    try:
+        for _, port in servers.values():
+            asyncio.run(closed_loop(port, 8, 3))  # warms up
+        measure("overhead", lambda port, _: {"us": mean_overhead_us(port)}, options.rounds)
+        text, tokens = text_of_128_tokens(servers["program"][1])
+        wrk = lambda port, _: {"answers/s": throughput_of_wrk(port, text, options.seconds)}
+        measure(f"wrk, {tokens} tokens", wrk, options.rounds)
+        found = measure("32 clients", closed, options.rounds)
+        capacity = statistics.median(turn["answers/s"] for turn in found["against"])
+        for share in SHARES:
+            measure(f"{100 * share:.0f} %", at(share * capacity), options.rounds)
+    finally:
+        for process, _ in servers.values():
+            process.terminate()
+            process.wait()
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
 def keep_figures(options, told, rows):
     machine = {
         dtype: bench_lines(options, "--dtype", dtype, "--lengths", "8", "--min-time", "0.1")[0]
@@ -302,6 +389,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", metavar="PYTHON")
+    parser.add_argument("--against", metavar="PROGRAM", help="an older build")
     parser.add_argument("--threads", default="0")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--queue", default="64", help="--max-concurrent-requests of the server")
@@ -309,31 +397,10 @@ def main():
     options = parser.parse_args()
     if shutil.which("wrk") is None:
         sys.exit("serve_load: wrk is not installed: apt-get install wrk")
-    server = subprocess.Popen(
-        [
-            options.program,
-            "serve",
-            "-q",
-            "-m",
-            options.model,
-            "--port",
-            "0",
-            "--threads",
-            options.threads,
-            "--dtype",
-            options.dtype,
-            "--max-concurrent-requests",
-            options.queue,
-            "--max-connections-per-address",
-            "4096",
-            "--max-connections",
-            "4096",
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    if options.against:
+        return compare(options)
+    server, port = start_server(options, options.program)
     try:
-        port = int(server.stdout.readline().split()[0].rsplit(":", 1)[1])
         asyncio.run(closed_loop(port, 8, 3))  # warms up
         told = {"overhead_ms": overhead_ms(port)}
         print(f"overhead of a request, median: at most {told['overhead_ms']:.3f} ms", flush=True)
