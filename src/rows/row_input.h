@@ -13,8 +13,8 @@ namespace deberta {
 TextInput text_input(const Row& row);
 std::vector<TextInput> text_inputs(std::span<const Row> rows);
 
-// Whether at least half of the tokens, without those around the texts, stand for nothing in the vocabulary: the unknown
-// token, and bytes of characters that it does not have.
+// Whether at least half of the characters, and three, stand in no piece of the vocabulary: those of the unknown token,
+// and those beyond ASCII that are read as bytes.
 bool are_mostly_unknown(std::span<const Encoding> encodings, const std::function<bool(int32_t id)>& is_unknown);
 std::function<bool(int32_t id)> unknown_ids(const Tokenizer& tokenizer);  // which must outlive it
 

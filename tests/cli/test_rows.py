@@ -56,7 +56,10 @@ def test_the_rows_before_the_damage_are_answered(deberta, sequence_model, tmp_pa
 def test_rows_of_letters_that_the_model_does_not_know_are_noted(deberta, sequence_model):
     """They get an answer as confident as any other."""
     note = "is not in the model's vocabulary and was read as unknown tokens"
-    done = deberta("classify", "-m", sequence_model, "a film", "жж щщ жщ", "ыы")
+    done = deberta("classify", "-m", sequence_model, "a film", "жж щщ жщ", "ыыы")
     assert done.returncode == 0 and f"note: most of the text of 2 rows {note}" in done.stderr, done.stderr
     assert f"of 1 row {note}" in deberta("classify", "-m", sequence_model, "жж a щщ").stderr
-    assert "vocabulary" not in deberta("classify", "-m", sequence_model, "a film", "", "it was a fine film ж").stderr
+    assert (
+        "vocabulary"
+        not in deberta("classify", "-m", sequence_model, "a film", "", "[x", "it was a fine film жжж").stderr
+    )

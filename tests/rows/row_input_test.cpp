@@ -11,24 +11,37 @@ bool is_unk(int32_t id) {
   return id == kUnk;
 }
 
+// One character each; 9 is a word of one character.
 Encoding encoding_of(const std::vector<int32_t>& ids) {
   Encoding encoding;
-  encoding.ids = {1};
-  encoding.is_special = {1};
-  for (const int32_t id : ids) {
+  const auto add = [&](int32_t id, Offset place, uint8_t is_special) {
     encoding.ids.push_back(id);
-    encoding.is_special.push_back(0);
+    encoding.chars.push_back(place);
+    encoding.is_special.push_back(is_special);
+  };
+  add(1, {0, 0}, 1);
+  uint32_t place = 0;
+  for (const int32_t id : ids) {
+    add(id, {place, place + 1}, 0);
+    ++place;
   }
-  encoding.ids.push_back(2);
-  encoding.is_special.push_back(1);
+  add(2, {0, 0}, 1);
   return encoding;
 }
 
-TEST(RowInput, HalfOfItsTokensUnknownIsMostlyUnknown) {
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({kUnk})}, is_unk));
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9, kUnk})}, is_unk));
-  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9, 9, kUnk})}, is_unk));
-  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9}), encoding_of({kUnk})}, is_unk)) << "of all sequences";
+TEST(RowInput, HalfOfItsCharactersUnknownIsMostlyUnknown) {
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({kUnk, kUnk, kUnk})}, is_unk));
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9, kUnk, kUnk, 9, 9, kUnk})}, is_unk));
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({9, kUnk, kUnk, 9, 9, 9, kUnk})}, is_unk));
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding_of({kUnk, kUnk})}, is_unk)) << "too short to tell";
+  EXPECT_TRUE(are_mostly_unknown(std::vector{encoding_of({9, 9}), encoding_of({kUnk, kUnk, kUnk})}, is_unk))
+      << "of all sequences";
+}
+
+TEST(RowInput, TheBytesOfACharacterAreOne) {
+  Encoding encoding = encoding_of({9, kUnk, kUnk, kUnk, kUnk});
+  for (size_t t = 2; t < 6; ++t) encoding.chars[t] = {1, 2};
+  EXPECT_FALSE(are_mostly_unknown(std::vector{encoding}, is_unk));
 }
 
 TEST(RowInput, WithoutATextNothingIsUnknown) {
