@@ -145,22 +145,37 @@ def ask(port, path, body=None):
         return response.read().decode()
 
 
-def overhead_ms(port):
-    """The bound of the histogram below which half of 400 requests lie that come one after the other."""
-
-    def buckets():
-        found = re.findall(
-            r'^deberta_overhead_duration_seconds_bucket\{.*route="/predict".*method="single",le="([^"]+)"\} (\d+)$',
-            ask(port, "/metrics"),
-            re.MULTILINE,
-        )
-        return {float(bound): int(count) for bound, count in found}
-
+def around_requests(port, read):
+    """What `read` finds in the server's metrics before and after 400 requests that come one after the other."""
     ask(port, "/predict", {"inputs": "a"})
-    before, source = buckets(), texts(3)
+    before, source = read(ask(port, "/metrics")), texts(3)
     for _ in range(400):
         ask(port, "/predict", {"inputs": next(source)})
-    return 1000 * next(bound for bound, count in sorted(buckets().items()) if count - before.get(bound, 0) >= 200)
+    return before, read(ask(port, "/metrics"))
+
+
+OVERHEAD = "deberta_overhead_duration_seconds"
+OF_PREDICT = r'.*route="/predict".*method="single"'
+
+
+def overhead_ms(port):
+    """The bound of the histogram below which half of the requests lie."""
+
+    def buckets(metrics):
+        found = re.findall(rf'^{OVERHEAD}_bucket\{{{OF_PREDICT},le="([^"]+)"\}} (\d+)$', metrics, re.MULTILINE)
+        return {float(bound): int(count) for bound, count in found}
+
+    before, after = around_requests(port, buckets)
+    return 1000 * next(bound for bound, count in sorted(after.items()) if count - before.get(bound, 0) >= 200)
+
+
+def mean_overhead_us(port):
+    def totals(metrics):
+        find = lambda end: re.search(rf"^{OVERHEAD}_{end}\{{{OF_PREDICT}\}} (\S+)$", metrics, re.MULTILINE)
+        return [float(find(end)[1]) for end in ("sum", "count")]
+
+    before, after = around_requests(port, totals)
+    return 1e6 * (after[0] - before[0]) / (after[1] - before[1])
 
 
 def text_of_128_tokens(port):
@@ -294,22 +309,6 @@ def start_server(options, program):
     if not line:
         sys.exit(f"serve_load: {program} serve did not start")
     return process, int(line.split()[0].rsplit(":", 1)[1])
-
-
-def mean_overhead_us(port):
-    """Of 400 requests that come one after the other."""
-
-    def totals():
-        text, labels = ask(port, "/metrics"), r'\{.*route="/predict".*method="single"\}'
-        name = "deberta_overhead_duration_seconds"
-        return [float(re.search(rf"^{name}_{end}{labels} (\S+)$", text, re.MULTILINE)[1]) for end in ("sum", "count")]
-
-    ask(port, "/predict", {"inputs": "a"})
-    before, source = totals(), texts(3)
-    for _ in range(400):
-        ask(port, "/predict", {"inputs": next(source)})
-    after = totals()
-    return 1e6 * (after[0] - before[0]) / (after[1] - before[1])
 
 
 def compare(options):

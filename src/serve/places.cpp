@@ -24,11 +24,10 @@ bool is_refused(const Tokenizer& tokenizer, const TextInput& input, const Encodi
 // Texts are read once more to find it: the library reports only which input it was.
 std::string Places::place_of(const Error& error) const {
   const Problem& problem = error.problems().front();
-  const bool is_absent_choice =
-      error.code() == ErrorCode::kUsage && parameters_ != nullptr && parameters_->was_asked(problem.argument);
-  if (is_absent_choice ||
-      (parameters_ != nullptr && !problem.argument.empty() && parameters_->find(problem.argument) != nullptr))
-    return parameters_->pointer_of(problem.argument);
+  if (parameters_ != nullptr && !problem.argument.empty()) {
+    const bool is_missing = error.code() == ErrorCode::kUsage && parameters_->was_asked(problem.argument);
+    if (is_missing || parameters_->find(problem.argument) != nullptr) return parameters_->pointer_of(problem.argument);
+  }
   if (error.code() != ErrorCode::kTextTooLong && error.code() != ErrorCode::kInput) return {};
   const std::vector<PlacedText> texts = texts_();
   for (const PlacedText& text : texts) {
@@ -47,10 +46,7 @@ std::string Places::remedies_for(const Error& error) const {
       error.problems().front().argument != "max_tokens")
     return {};
   std::vector<std::string> remedies;
-  if (parameters_->was_asked(field::kTruncate.name))
-    remedies.emplace_back(R"(cut it with "truncate": true)");
-  else if (parameters_->was_asked(field::kTruncatePromptTokens.name))
-    remedies.emplace_back(R"(cut it with "truncate_prompt_tokens": -1)");
+  if (parameters_->was_asked(field::kTruncate.name)) remedies.emplace_back(R"(cut it with "truncate": true)");
   if (parameters_->was_asked(field::kWindowScores.name))
     remedies.emplace_back(R"(read all of it in windows with "window_scores": "max")");
   return remedies.empty() ? std::string() : fmt::format("; {}", fmt::join(remedies, ", or "));
