@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/ascii.h"
 #include "base/checked.h"
@@ -298,7 +299,8 @@ void Call::read() {
     characters_ = reply.characters;
     read_ = microseconds();
     server_.rates.take(client_, facts_.tokens, read_);
-    if (reply.plan == nullptr) return finish(reply.respond);
+    respond_with_ = std::move(reply.respond);
+    if (reply.plan == nullptr) return finish();
     submit(std::move(reply));
   } catch (...) {
     fail(std::current_exception());
@@ -382,10 +384,11 @@ void Call::submit(Answering reply) {
     self->served_->worker->cancel(id);
   });
   submitted_ = microseconds();
-  const auto done = [self = shared_from_this(), respond_with = std::move(reply.respond)](const Outcome& outcome) {
+  const auto done = [self = shared_from_this()](const Outcome& outcome) {
     self->outcome_ = outcome;
-    self->server_.pool->post(self->client_, size_of(self->answer_bytes_),
-                             [self, respond_with] { self->finish(respond_with); });
+    const WorkSize size = size_of(self->answer_bytes_);
+    if (outcome.leaves_idle && size == WorkSize::kSmall) return self->finish();  // to wake a thread takes as long
+    self->server_.pool->post(self->client_, size, [self] { self->finish(); });
   };
   try {
     const uint64_t kind = kind_of(*reply.plan);
@@ -398,7 +401,7 @@ void Call::submit(Answering reply) {
   throw ApiError(ApiCode::kOverloaded, "the queue is full");
 }
 
-void Call::finish(const std::function<HttpResponse()>& respond_with) {
+void Call::finish() {
   try {
     if (outcome_.kind == Outcome::Kind::kLate) return fail_late();
     if (outcome_.kind == Outcome::Kind::kFailed) return fail(outcome_.error);
@@ -407,7 +410,7 @@ void Call::finish(const std::function<HttpResponse()>& respond_with) {
     facts_.queue_s = seconds_of(outcome_.queue_time + waited_);
     facts_.inference_s = seconds_of(outcome_.compute_time);
     const int64_t begun = microseconds();
-    HttpResponse response = respond_with();
+    HttpResponse response = std::exchange(respond_with_, {})();
     facts_.output_s = seconds_of(microseconds() - begun);
     give(std::move(response));
   } catch (...) {

@@ -67,7 +67,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void hold(const Answering& reply);
   void check_queued(const Answering& reply) const;
   void submit(Answering reply);
-  void finish(const std::function<HttpResponse()>& respond_with);
+  void finish();
   std::string ignored_names() const;
   void add_headers(HttpResponse& response) const;
   // Claims the one response of this call: true for the first caller alone.
@@ -88,6 +88,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::unique_ptr<ReadTurns::Turn> turn_;      // held while a large body is read and answered
   std::shared_ptr<const void> explain_place_;  // held until a text is explained
   Outcome outcome_;
+  std::function<HttpResponse()> respond_with_;  // makes the answer from the outcome
   RequestFacts facts_;
   size_t characters_ = 0, answer_bytes_ = 0;
   std::vector<std::string> ignored_;

@@ -54,41 +54,72 @@ std::string line(std::string_view name, const std::string& labels, const std::st
 
 }  // namespace
 
-void Metrics::add(std::string_view name, const Labels& labels, double value, const std::vector<double>& bounds) {
-  auto& [kept, by_labels] = histograms_[std::string(name)];
-  kept = &bounds;
-  Histogram& histogram = by_labels[labels];
-  histogram.counts.resize(bounds.size() + 1);
-  const auto at = std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin();
-  ++histogram.counts[static_cast<size_t>(at)];
-  histogram.sum += value;
-  ++histogram.count;
+void Metrics::Histogram::add(double value) {
+  const auto at = std::lower_bound(bounds->begin(), bounds->end(), value) - bounds->begin();
+  ++counts[static_cast<size_t>(at)];
+  sum += value;
+  ++count;
+}
+
+Metrics::Histogram* Metrics::histogram(const std::string& name, const Labels& labels,
+                                       const std::vector<double>& bounds) {
+  const auto [entry, is_new] = histograms_[name].try_emplace(labels);
+  if (is_new) entry->second = {.bounds = &bounds, .counts = std::vector<uint64_t>(bounds.size() + 1)};
+  return &entry->second;
+}
+
+Metrics::RequestFigures& Metrics::figures_of(const RequestFacts& facts) {
+  const RequestKind kind{facts.model, facts.route, facts.is_batch};
+  if (const auto entry = request_figures_.find(kind); entry != request_figures_.end()) return entry->second;
+  const Labels model = fmt::format("model=\"{}\"", escaped(facts.model));
+  const Labels labels =
+      fmt::format("{},route=\"{}\",method=\"{}\"", model, escaped(facts.route), facts.is_batch ? "batch" : "single");
+  return request_figures_
+      .emplace(kind, RequestFigures{.labels = labels,
+                                    .by_status = {},
+                                    .successes = counter("request_success_total", labels),
+                                    .items = counter("items_total", labels),
+                                    .tokens = counter("tokens_total", labels),
+                                    .cut_inputs = counter("truncated_inputs_total", model),
+                                    .cut_tokens = counter("truncated_tokens_total", model),
+                                    .duration = histogram("request_duration_seconds", labels, seconds_bounds()),
+                                    .run = {}})
+      .first->second;
+}
+
+Metrics::RunFigures Metrics::run_figures(const Labels& labels) {
+  return {.tokenization = histogram("tokenization_duration_seconds", labels, seconds_bounds()),
+          .queue = histogram("queue_duration_seconds", labels, seconds_bounds()),
+          .inference = histogram("inference_duration_seconds", labels, seconds_bounds()),
+          .overhead = histogram("overhead_duration_seconds", labels, seconds_bounds()),
+          .tokens = histogram("input_tokens", labels, size_bounds())};
 }
 
 void Metrics::count(const RequestFacts& facts) {
-  const std::string model = fmt::format("model=\"{}\"", escaped(facts.model));
-  const std::string labels =
-      fmt::format("{},route=\"{}\",method=\"{}\"", model, escaped(facts.route), facts.is_batch ? "batch" : "single");
   const std::lock_guard lock(mutex_);
-  ++counters_["request_total"][with(labels, fmt::format("status=\"{}\"", facts.status))];
+  RequestFigures& all = figures_of(facts);
+  uint64_t*& requests = all.by_status[facts.status];
+  if (requests == nullptr)
+    requests = counter("request_total", with(all.labels, fmt::format("status=\"{}\"", facts.status)));
+  ++*requests;
   if (facts.failure.empty())
-    ++counters_["request_success_total"][labels];
+    ++*all.successes;
   else
-    ++counters_["request_failure_total"][with(labels, fmt::format("reason=\"{}\"", facts.failure))];
-  counters_["items_total"][labels] += facts.items;
-  counters_["tokens_total"][labels] += facts.tokens;
-  counters_["truncated_inputs_total"][model] += facts.cut_inputs;
-  counters_["truncated_tokens_total"][model] += facts.cut_tokens;
-  add("request_duration_seconds", labels, facts.total_s, seconds_bounds());
+    ++*counter("request_failure_total", with(all.labels, fmt::format("reason=\"{}\"", facts.failure)));
+  *all.items += facts.items;
+  *all.tokens += facts.tokens;
+  *all.cut_inputs += facts.cut_inputs;
+  *all.cut_tokens += facts.cut_tokens;
+  all.duration->add(facts.total_s);
   if (has_tei_names_) count_as_tei(facts);
   if (facts.is_inference) count_for_model(facts);
   if (!facts.has_run) return;
-  add("tokenization_duration_seconds", labels, facts.tokenization_s, seconds_bounds());
-  add("queue_duration_seconds", labels, facts.queue_s, seconds_bounds());
-  add("inference_duration_seconds", labels, facts.inference_s, seconds_bounds());
-  add("overhead_duration_seconds", labels,
-      std::max(0.0, facts.total_s - facts.tokenization_s - facts.queue_s - facts.inference_s), seconds_bounds());
-  add("input_tokens", labels, static_cast<double>(facts.tokens), size_bounds());
+  if (!all.run) all.run = run_figures(all.labels);
+  all.run->tokenization->add(facts.tokenization_s);
+  all.run->queue->add(facts.queue_s);
+  all.run->inference->add(facts.inference_s);
+  all.run->overhead->add(std::max(0.0, facts.total_s - facts.tokenization_s - facts.queue_s - facts.inference_s));
+  all.run->tokens->add(static_cast<double>(facts.tokens));
 }
 
 void ModelStatistics::Times::add(double seconds) {
@@ -126,23 +157,35 @@ void Metrics::count_as_tei(const RequestFacts& facts) {
     ++counters_["te_request_success"][method];
   else
     ++counters_["te_request_failure"][fmt::format("err=\"{}\"", facts.failure)];
-  add("te_request_duration", method, facts.total_s, seconds_bounds());
+  histogram("te_request_duration", method, seconds_bounds())->add(facts.total_s);
+}
+
+Metrics::BatchFigures& Metrics::figures_of_batch(const std::string& model) {
+  if (const auto entry = batch_figures_.find(model); entry != batch_figures_.end()) return entry->second;
+  const Labels labels = fmt::format("model=\"{}\"", escaped(model));
+  return batch_figures_
+      .emplace(model, BatchFigures{.batches = counter("batches_total", labels),
+                                   .sequences = histogram("batch_items", labels, size_bounds()),
+                                   .tokens = histogram("batch_tokens", labels, size_bounds()),
+                                   .fill = histogram("batch_fill_ratio", labels, share_bounds()),
+                                   .duration = histogram("batch_duration_seconds", labels, seconds_bounds()),
+                                   .statistics = &statistics_[model]})
+      .first->second;
 }
 
 void Metrics::count_batch(const std::string& model, size_t sequences, size_t tokens, double fill, double seconds) {
-  const std::string labels = fmt::format("model=\"{}\"", escaped(model));
   const std::lock_guard lock(mutex_);
-  ++counters_["batches_total"][labels];
-  add("batch_items", labels, static_cast<double>(sequences), size_bounds());
-  add("batch_tokens", labels, static_cast<double>(tokens), size_bounds());
-  add("batch_fill_ratio", labels, fill, share_bounds());
-  add("batch_duration_seconds", labels, seconds, seconds_bounds());
-  ModelStatistics& all = statistics_[model];
-  ++all.batches;
-  all.by_sequences[sequences].add(seconds);
+  const BatchFigures& all = figures_of_batch(model);
+  ++*all.batches;
+  all.sequences->add(static_cast<double>(sequences));
+  all.tokens->add(static_cast<double>(tokens));
+  all.fill->add(fill);
+  all.duration->add(seconds);
+  ++all.statistics->batches;
+  all.statistics->by_sequences[sequences].add(seconds);
   if (!has_tei_names_) return;
-  add("te_batch_next_size", "", static_cast<double>(sequences), size_bounds());
-  add("te_batch_next_tokens", "", static_cast<double>(tokens), size_bounds());
+  histogram("te_batch_next_size", "", size_bounds())->add(static_cast<double>(sequences));
+  histogram("te_batch_next_tokens", "", size_bounds())->add(static_cast<double>(tokens));
 }
 
 std::string Metrics::text(const std::vector<GaugeValue>& gauges) const {
@@ -159,13 +202,13 @@ std::string Metrics::text(const std::vector<GaugeValue>& gauges) const {
     out += fmt::format("# TYPE {} counter\n", whole(name));
     for (const auto& [labels, value] : by_labels) out += line(name, labels, fmt::format("{}", value));
   }
-  for (const auto& [name, kept] : histograms_) {
+  for (const auto& [name, by_labels] : histograms_) {
     out += fmt::format("# TYPE {} histogram\n", whole(name));
-    for (const auto& [labels, histogram] : kept.second) {
+    for (const auto& [labels, histogram] : by_labels) {
       uint64_t below = 0;
-      for (size_t i = 0; i < kept.first->size(); ++i) {
+      for (size_t i = 0; i < histogram.bounds->size(); ++i) {
         below += histogram.counts[i];
-        out += line(name + "_bucket", with(labels, fmt::format("le=\"{:.6g}\"", (*kept.first)[i])),
+        out += line(name + "_bucket", with(labels, fmt::format("le=\"{:.6g}\"", (*histogram.bounds)[i])),
                     fmt::format("{}", below));
       }
       out += line(name + "_bucket", with(labels, "le=\"+Inf\""), fmt::format("{}", histogram.count));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,12 +62,39 @@ class Metrics {
 
  private:
   struct Histogram {
-    std::vector<uint64_t> counts;  // per bound, and above the last
+    const std::vector<double>* bounds = nullptr;
+    std::vector<uint64_t> counts = {};  // per bound, and above the last
     double sum = 0;
     uint64_t count = 0;
+    void add(double value);
   };
   using Labels = std::string;
-  void add(std::string_view name, const Labels& labels, double value, const std::vector<double>& bounds);
+  // What a request or a batch adds to, looked up by name and labels once: that takes longer than the adding.
+  struct BatchFigures {
+    uint64_t* batches;
+    Histogram *sequences, *tokens, *fill, *duration;
+    ModelStatistics* statistics;
+  };
+  struct RequestKind {
+    std::string model, route;
+    bool is_batch;
+    auto operator<=>(const RequestKind&) const = default;
+  };
+  struct RunFigures {
+    Histogram *tokenization, *queue, *inference, *overhead, *tokens;
+  };
+  struct RequestFigures {
+    Labels labels;
+    std::map<int, uint64_t*> by_status;
+    uint64_t *successes, *items, *tokens, *cut_inputs, *cut_tokens;
+    Histogram* duration;
+    std::optional<RunFigures> run;  // once one has run
+  };
+  uint64_t* counter(const std::string& name, const Labels& labels) { return &counters_[name][labels]; }
+  Histogram* histogram(const std::string& name, const Labels& labels, const std::vector<double>& bounds);
+  BatchFigures& figures_of_batch(const std::string& model);
+  RequestFigures& figures_of(const RequestFacts& facts);
+  RunFigures run_figures(const Labels& labels);
 
   void count_as_tei(const RequestFacts& facts);
   void count_for_model(const RequestFacts& facts);
@@ -74,8 +102,10 @@ class Metrics {
   const bool has_tei_names_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<Labels, uint64_t>> counters_;
-  std::map<std::string, std::pair<const std::vector<double>*, std::map<Labels, Histogram>>> histograms_;
+  std::map<std::string, std::map<Labels, Histogram>> histograms_;
   std::map<std::string, ModelStatistics> statistics_;  // by the model's name
+  std::map<std::string, BatchFigures> batch_figures_;  // by the model's name
+  std::map<RequestKind, RequestFigures> request_figures_;
 };
 
 }  // namespace deberta::serve

@@ -116,6 +116,7 @@ void ModelWorker::State::end(const BatchQueue::Batch& batch, const std::vector<s
     ended.push_back(ran[i]);
     jobs.erase(id);
   }
+  if (ended.size() == 1) ended.front()->outcome.leaves_idle = queue.gauges().sequences == 0;
 }
 
 void ModelWorker::State::end_late(const std::vector<RequestId>& late, EndedJobs& ended) {

@@ -24,6 +24,7 @@ struct Outcome {
   std::exception_ptr error;
   int64_t queue_time = 0;    // until its first sequence ran, in microseconds
   int64_t compute_time = 0;  // time of the batches that it was in
+  bool leaves_idle = false;  // no other request waits for the model: its thread may make the answer
 };
 
 struct BatchFacts {

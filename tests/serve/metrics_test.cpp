@@ -58,5 +58,28 @@ TEST(Statistics, HaveTheBatchesByTheirSequences) {
   EXPECT_EQ(found.by_sequences.at(1).count, 1u);
 }
 
+TEST(MetricsText, CountsEachKindOfRequestApart) {
+  Metrics metrics;
+  RequestFacts refused{.route = "/predict", .model = "a", .is_batch = true, .status = 422, .failure = "validation"};
+  RequestFacts other_model = answered();
+  other_model.model = "b";
+  for (const RequestFacts& facts : {answered(), answered(), refused, other_model}) metrics.count(facts);
+  const std::string text = metrics.text({});
+  for (const std::string line :
+       {R"(deberta_request_total{model="a",route="/predict",method="single",status="200"} 2)",
+        R"(deberta_request_total{model="a",route="/predict",method="batch",status="422"} 1)",
+        R"(deberta_request_total{model="b",route="/predict",method="single",status="200"} 1)",
+        R"(deberta_request_success_total{model="a",route="/predict",method="single"} 2)",
+        R"(deberta_request_success_total{model="a",route="/predict",method="batch"} 0)",
+        R"(deberta_request_failure_total{model="a",route="/predict",method="batch",reason="validation"} 1)",
+        R"(deberta_items_total{model="a",route="/predict",method="single"} 6)",
+        R"(deberta_overhead_duration_seconds_count{model="a",route="/predict",method="single"} 2)",
+        R"(deberta_request_duration_seconds_sum{model="b",route="/predict",method="single"} 1)"})
+    EXPECT_NE(text.find("\n" + line + "\n"), std::string::npos) << line << "\n" << text;
+  EXPECT_EQ(text.find(R"(overhead_duration_seconds_count{model="a",route="/predict",method="batch"})"),
+            std::string::npos)
+      << "none of them has run";
+}
+
 }  // namespace
 }  // namespace deberta::serve::metrics_test

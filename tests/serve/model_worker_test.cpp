@@ -286,5 +286,25 @@ TEST(ModelWorker, SequencesThatAreMadeWhenTheyRunHaveTheBitsOfTheProgram) {
   expect_at_rest(worker);
 }
 
+TEST(ModelWorker, SaysOfALoneRequestThatNothingWaitsAfterIt) {
+  StandIn model;
+  ModelWorker worker(QueueLimits(), model.run());
+  model.hold();
+  Asked first = ask(worker, texts_of({{1}}));
+  model.wait_for_packs(1);
+  Asked second = ask(worker, texts_of({{1}}));
+  model.let_go();
+  EXPECT_FALSE(first.future.get().leaves_idle) << "the second request waits";
+  EXPECT_TRUE(second.future.get().leaves_idle);
+  model.hold();
+  Asked held = ask(worker, texts_of({{1}}));
+  model.wait_for_packs(3);
+  Asked one = ask(worker, texts_of({{1}})), other = ask(worker, texts_of({{1}}));
+  model.let_go();
+  held.future.get();
+  EXPECT_FALSE(one.future.get().leaves_idle) << "two answers are to be made at a time";
+  EXPECT_FALSE(other.future.get().leaves_idle);
+}
+
 }  // namespace
 }  // namespace deberta::serve::model_worker_test
