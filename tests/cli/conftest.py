@@ -10,7 +10,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from models import ROOT, make_model
+from models import ROOT, make_model, read_safetensors, with_positions
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
 SHARED = ROOT.parent / "shared"
@@ -75,3 +75,26 @@ def trained(shared):
         return folder, json.loads((folder / "expected.json").read_text())
 
     return find
+
+
+@pytest.fixture
+def hidden(deberta, tmp_path):
+    """hidden(model, text) -> the tensors of `forward`, scores too."""
+
+    def run(model, text):
+        done = deberta("forward", "-m", model, text, "--scores", "-o", tmp_path / "forward.safetensors")
+        assert done.returncode == 0, done.stderr
+        return read_safetensors(tmp_path / "forward.safetensors")
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def decoder_model(tmp_path_factory):
+    """A masked language model that predicts through the mask decoder."""
+    return with_positions(make_model(tmp_path_factory.mktemp("decoder"), "lm", seed=3))
+
+
+@pytest.fixture(scope="session")
+def discriminator(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("rtd"), "rtd", seed=4)
