@@ -10,6 +10,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from clean_environment import clean_environment
 from models import ROOT, make_model, read_safetensors, with_positions
 
 BINARY = os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta"))
@@ -28,7 +29,7 @@ def deberta():
     """deberta(words..., stdin=...) -> the finished process, output as text."""
 
     def run(*words, stdin="", environment=None, cwd=None, **more):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+        clean = clean_environment()
         return subprocess.run(
             [BINARY, *map(str, words)],
             input=stdin,

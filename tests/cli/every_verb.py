@@ -3,12 +3,12 @@ thread alone where it takes texts as arguments; one more reads its rows from a f
 
 import dataclasses
 import json
-import os
 import pathlib
 import subprocess
 
 import numpy
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import make_extractor, make_model, write_safetensors
 
@@ -27,7 +27,7 @@ class Job:
     is_timed: bool = False
 
     def run(self, environment=None, before=(), timeout=HANG_SECONDS):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+        clean = clean_environment()
         return subprocess.run(
             [*before, BINARY, *map(str, self.words)],
             env=clean | (environment or {}),

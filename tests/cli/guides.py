@@ -5,13 +5,13 @@ first line has a second word, as ```csv rows.csv, is a file that the commands re
 or builds; nothing else may have it."""
 
 import dataclasses
-import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
 
+from clean_environment import clean_environment
 from models import ROOT, make_extractor, make_model
 
 FENCE = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
@@ -156,5 +156,5 @@ class Session:
 
 
 def environment_of(hub):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+    clean = clean_environment()
     return clean | {"HF_HUB_CACHE": str(hub)}

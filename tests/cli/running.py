@@ -3,25 +3,20 @@ guess how long it takes."""
 
 import array
 import fcntl
-import os
 import pathlib
 import subprocess
 import termios
 import time
 
+from clean_environment import clean_environment
 from conftest import HANG_SECONDS
-
-
-def clean():
-    """The environment without variables that the program reads."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
 
 
 def start(folder, command, words, environment=None, **more):
     return subprocess.Popen(
         [*map(str, command), *map(str, words)],
         cwd=folder,
-        env=clean() | (environment or {}),
+        env=clean_environment() | (environment or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -2,11 +2,11 @@
 twentieth of the time of a start."""
 
 import contextlib
-import os
 import pathlib
 import subprocess
 
 from chosen_call import Call, build_library, environment_at
+from clean_environment import clean_environment
 
 
 @contextlib.contextmanager
@@ -16,7 +16,7 @@ def started_once(binary, folder, shim=None):
     library = build_library(folder, "started_once")
     settings = {"STARTED_ONCE": str(pathlib.Path(folder) / "socket")}
     libraries = f"{library}:{shim}" if shim else library
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+    clean = clean_environment()
     with subprocess.Popen(
         [pathlib.Path(binary).resolve().with_name("deberta-train")],
         stdout=subprocess.PIPE,

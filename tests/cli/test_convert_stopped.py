@@ -12,6 +12,7 @@ import subprocess
 import pytest
 
 from chosen_call import Call, build_shim, environment_at, give_live_numbers
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from conversion_models import contents, make_v1_model
 
@@ -38,9 +39,7 @@ class Job:
     calls: int = 0
 
     def run(self, does="", call=0, target="a", report=""):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | environment_at(
-            self.shim, Call(number=call), does, report
-        )
+        environment = clean_environment() | environment_at(self.shim, Call(number=call), does, report)
         return subprocess.run(
             [BINARY, "convert", "-m", self.source, "--to", self.place / target, *self.words],
             env=environment,

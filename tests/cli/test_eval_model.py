@@ -10,6 +10,7 @@ import time
 import numpy
 import pytest
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import make_model, read_safetensors, write_safetensors
 
@@ -337,7 +338,7 @@ def test_a_terminal_sees_progress_and_ctrl_c_ends_the_run(pair_model, tmp_path):
         [BINARY, "eval", "--task", "mnli", "-m", pair_model, tmp_path / "dev.csv", "--output-dir", tmp_path / "out"],
         stdout=subprocess.PIPE,
         stderr=follower,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     )
     os.close(follower)
     shown = b""

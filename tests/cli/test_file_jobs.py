@@ -13,9 +13,10 @@ import time
 import pytest
 
 import running
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import ROOT, make_extractor, make_model
-from running import clean, end, wait_for_handler, wait_until
+from running import end, wait_for_handler, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +288,9 @@ def test_a_disk_that_is_full(work, models, deberta):
     (work / "in/big.txt").write_text("some text\n" * 6000)
     (work / "out").mkdir()
     quoted = " ".join(f"'{word}'" for word in [BINARY, *job(work, models["sequence"], "-f", "jsonl")])
-    subprocess.run([*words, "bash", "-c", FULL.format(job=quoted)], cwd=work, env=clean(), timeout=HANG_SECONDS)
+    subprocess.run(
+        [*words, "bash", "-c", FULL.format(job=quoted)], cwd=work, env=clean_environment(), timeout=HANG_SECONDS
+    )
     said = (work / "full").read_text()
     assert "out/big.jsonl: write failed: No space left on device; its answers need about" in said
     assert "files: 2 done, 0 done by other processes, 0 done before, 1 failed" in said and len(said.splitlines()) == 2
@@ -424,7 +427,7 @@ def test_the_page_says_what_happens(work, models):
     block = [line[4:] for line in next(part for part in page.split("\n\n") if part.startswith("    $")).splitlines()]
     commands = [line[2:] for line in block if line.startswith("$ ")]
     expected = [line for line in block if not line.startswith("$ ")]
-    environment = clean() | {
+    environment = clean_environment() | {
         "PATH": f"{pathlib.Path(BINARY).parent}:{os.environ['PATH']}",
         "DEBERTA_MODEL": str(models["sequence"]),
     }

@@ -11,10 +11,11 @@ import subprocess
 
 import pytest
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import make_model, write_safetensors
 
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+CLEAN = clean_environment()
 FILE = re.compile(r"(?:-\w, )?--([\w-]+) (FILE|DIR)$", re.M)
 
 

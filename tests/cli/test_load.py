@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import make_model
 
@@ -16,7 +17,7 @@ def answers_around(model, between, *words):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     ) as process:
         process.stdin.write("one text\n")
         process.stdin.flush()

@@ -20,12 +20,13 @@ import time
 import numpy
 import pytest
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS, SANITIZED
 from models import make_model, read_safetensors, write_safetensors
 from running import wait_for_handler, wait_until_read
 from terminal import parts_of
 
-CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+CLEAN = clean_environment()
 
 
 def names_in(folder):

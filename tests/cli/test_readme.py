@@ -1,13 +1,13 @@
 """README.md: its commands run as written, in a bare clone where they need no model of your own, and print what it
 shows."""
 
-import os
 import re
 import shlex
 import subprocess
 
 import pytest
 
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS
 from models import ROOT, make_model, read_safetensors
 
@@ -20,7 +20,7 @@ def run(command):
     """Runs a command of the page in a shell; returns what a person would see on a terminal."""
     program, is_piped = shlex.quote(BINARY), "--format" in command
     line = command.replace("./run ", f"{program} ") + ("" if is_piped else " --format table")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+    clean = clean_environment()
     return subprocess.run(
         ["bash", "-c", line],
         cwd=ROOT,

@@ -16,6 +16,7 @@ import numpy
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from clean_environment import clean_environment
 from models import ROOT, make_model, read_safetensors
 
 BINARY = pathlib.Path(os.environ.get("DEBERTA_BINARY", str(ROOT / "build/dev/deberta")))
@@ -111,7 +112,7 @@ def models(tmp_path_factory):
 
 def answers_of_program(verb, model, *texts):
     """The rows that the program prints, parsed from JSON."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    clean = clean_environment()
     return [
         json.loads(line)
         for line in checked(BINARY, verb, "-m", model, "--format", "jsonl", *texts, env=clean).splitlines()

@@ -4,7 +4,6 @@ they do (docs/records/pipelines.md)."""
 import functools
 import json
 import logging
-import os
 import random
 import subprocess
 import warnings
@@ -12,6 +11,7 @@ import warnings
 import torch
 import transformers
 
+from clean_environment import clean_environment
 from metric_rows import lines_of, made_pairs, nli_rows, paraphrase_rows, tagged_sentences
 from oracle_runs import ALL, BINARY, ROOT, SHARED, sampled
 
@@ -109,7 +109,7 @@ def program(folder, verb, rows, *words, model=None):
     source = folder / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     command = [BINARY, verb, "-m", model or folder / "model", "-i", source, "-f", "jsonl", "--keep", "none", *words]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    clean = clean_environment()
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, encoding="utf-8", env=clean, check=False
     )

@@ -2,7 +2,6 @@
 computes too, and what only one of the two reads is refused in one sentence."""
 
 import json
-import os
 import random
 import subprocess
 
@@ -11,6 +10,7 @@ import pytest
 import torch
 import transformers
 
+from clean_environment import clean_environment
 from oracle_runs import BINARY
 from test_transformers import SMALL, V3, make_inputs, make_transformers_model, read_safetensors
 
@@ -164,7 +164,7 @@ def ours(folder):
         ],
         capture_output=True,
         text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     )
     assert done.returncode in (0, 1), (done.returncode, done.stderr)
     return read_safetensors(folder / "out.safetensors")["logits"] if done.returncode == 0 else done.stderr

@@ -2,13 +2,13 @@
 the loss of a step beside that of its trainer."""
 
 import json
-import os
 import subprocess
 
 import pytest
 import torch
 from gliner import GLiNER
 
+from clean_environment import clean_environment
 from extraction_models import make
 from oracle_runs import BINARY, ROOT, needs_program
 from test_extraction import LABELS, TEXTS, compare, fitting
@@ -28,7 +28,7 @@ MODES = ["markerV0", "marker", "token_level"]
 
 
 def run(*words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    clean = clean_environment()
     done = subprocess.run(
         [str(word) for word in (BINARY, *words)], capture_output=True, text=True, timeout=600, env=clean
     )

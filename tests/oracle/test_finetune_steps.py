@@ -16,6 +16,7 @@ import transformers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/cli"))
+from clean_environment import clean_environment  # noqa: E402
 from models import SPM, TOKENS  # noqa: E402
 from task_files import jsonl  # noqa: E402
 
@@ -32,7 +33,7 @@ torch.set_num_threads(1)
 
 
 def run(*words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    clean = clean_environment()
     done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=600, env=clean)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -15,6 +15,7 @@ import transformers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/cli"))
+from clean_environment import clean_environment  # noqa: E402
 from models import make_model, read_safetensors, write_safetensors  # noqa: E402
 from task_files import FILES, jsonl  # noqa: E402
 
@@ -39,7 +40,7 @@ CLASSES = ["no", "perhaps", "yes"]
 
 
 def run(*words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {"DEBERTA_DTYPE": "fp32"}
+    clean = clean_environment() | {"DEBERTA_DTYPE": "fp32"}
     done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=600, env=clean)
     assert done.returncode == 0, done.stderr
     return done

@@ -1,11 +1,11 @@
 """The rows of docs/records/pipelines.md: what the pipelines of transformers 4.57 do, and what is done here instead."""
 
-import os
 import subprocess
 
 import numpy
 import pytest
 
+from clean_environment import clean_environment
 from layouts import make_layout
 from oracle_runs import BINARY, needs_program
 from pipeline_runs import pipeline, program, quiet
@@ -121,7 +121,7 @@ def test_a_model_without_entailment_is_refused(tmp_path):
         capture_output=True,
         encoding="utf-8",
         check=False,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     )
     assert done.returncode == 1 and "entailment" in done.stderr
 

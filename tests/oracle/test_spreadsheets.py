@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import random
 import re
 import subprocess
@@ -12,6 +11,7 @@ import sys
 import pandas
 import pytest
 
+from clean_environment import clean_environment
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -71,7 +71,7 @@ def model(tmp_path_factory):
 
 def read(folder, model, name, *words):
     """[(id, text)] as the program reads them."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("DEBERTA_")}
+    clean = clean_environment()
     done = subprocess.run(
         [BINARY, "zero-shot", "-m", model, "--labels", "a", "-i", name, "-f", "jsonl", *words],
         cwd=folder,

@@ -1,7 +1,6 @@
 """20 steps of fine-tuning by the trainer (`replay`) and by transformers 4.57 with torch's AdamW, in fp32, without
 dropout: losses, one by one."""
 
-import os
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+from clean_environment import clean_environment
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -136,7 +136,7 @@ def ours(folder, given, task, *words):
         ],
         capture_output=True,
         text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     )
     assert done.returncode == 0, done.stderr
     found = read_safetensors(folder / "out.safetensors")

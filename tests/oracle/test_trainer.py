@@ -3,7 +3,6 @@ all three, gradients of the trainer and transformers. transformers has no enhanc
 last layer on all sides; and it does not clamp distances beyond the table (docs/reference/transformers.md), so no
 sequence is longer than the table."""
 
-import os
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ import pytest
 import torch
 import transformers
 
+from clean_environment import clean_environment
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -167,12 +167,7 @@ def split_fused(gradients, heads):
 
 
 def run_program(*words):
-    done = subprocess.run(
-        [BINARY, *words],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
-    )
+    done = subprocess.run([BINARY, *words], capture_output=True, text=True, env=clean_environment())
     assert done.returncode == 0, done.stderr
 
 

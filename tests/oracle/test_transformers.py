@@ -2,7 +2,6 @@
 differ by design (docs/reference/transformers.md), that --compat hf gives its values and the default does not."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -11,6 +10,7 @@ import pytest
 import torch
 import transformers
 
+from clean_environment import clean_environment
 from oracle_runs import BINARY, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -108,7 +108,7 @@ def ours(folder, *words):
         ],
         capture_output=True,
         text=True,
-        env={k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")},
+        env=clean_environment(),
     )
     assert done.returncode == 0, done.stderr
     return read_safetensors(folder / "out.safetensors")

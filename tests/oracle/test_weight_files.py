@@ -2,7 +2,6 @@
 transformers with an output table of its own. Each is answered as transformers answers the model that was saved."""
 
 import json
-import os
 import shutil
 import subprocess
 
@@ -12,6 +11,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from both_sides import BINARY
+from clean_environment import clean_environment
 from models import make_model
 from test_converted import IDS, our_outputs, run
 
@@ -60,7 +60,7 @@ def saved(folder, head, **more):
 
 
 def run_anyway(*words):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("DEBERTA_")}
+    clean = clean_environment()
     return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, env=clean, timeout=300)
 
 

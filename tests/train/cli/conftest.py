@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 from chosen_call import build_shim, environment_at
+from clean_environment import clean_environment
 from models import ROOT, make_model
 from small_runs import SMALL, write_corpus
 from started_once import started_once
@@ -30,7 +31,7 @@ WORDS = "cat dog tree house rain wind sun moon bread milk ship road king queen s
 def environment_in(folder):
     """Without settings of the program but fp32 on every processor and one thread, which is faster for models this small
     and gives the bits of any number; and with a cache of its own."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")}
+    clean = clean_environment()
     return clean | {"XDG_CACHE_HOME": str(folder / "cache"), "DEBERTA_DTYPE": "fp32", "DEBERTA_THREADS": "1"}
 
 

@@ -1,6 +1,5 @@
 """`finetune`: what a step computes, what it leaves alone, and runs that go on."""
 
-
 import numpy
 import pytest
 

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from allocation_failures import build_shim, environment, is_said
+from clean_environment import clean_environment
 from conftest import BINARY, HANG_SECONDS, SMALL
 from models import make_model, write_safetensors
 
@@ -63,9 +64,7 @@ def test_a_request_that_fails_is_a_clean_error_and_leaves_nothing_half_written(w
     shim, report, dice = build_shim(tmp_path), tmp_path / "report", random.Random(f"{SEED} {verb}")
 
     def run(name, more):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("DEBERTA_")} | {
-            "XDG_CACHE_HOME": str(tmp_path / "cache")
-        }
+        clean = clean_environment() | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
         return subprocess.run(
             list(map(str, [BINARY, *words_of(verb), tmp_path / name])),
             stdin=subprocess.DEVNULL,
