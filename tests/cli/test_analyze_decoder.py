@@ -27,7 +27,7 @@ from models import make_model, read_safetensors, write_safetensors
 
 @pytest.fixture(scope="session")
 def plain_model(tmp_path_factory):
-    """The same without the table."""
+    """That of `decoder_model` without the table of positions: it predicts through the plain head."""
     return make_model(tmp_path_factory.mktemp("plain"), "lm", seed=3)
 
 

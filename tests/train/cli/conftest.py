@@ -165,20 +165,9 @@ def dev_rows(rows, tmp_path):
 def finetune(deberta, dropping_base, rows):
     """finetune(output, words...) -> the finished process"""
 
-    def run(out, *words, task="classification"):
+    def run(out, *words, task="classification", base=dropping_base):
         return deberta(
-            "finetune",
-            "--task",
-            task,
-            "-m",
-            dropping_base,
-            "--train-file",
-            rows,
-            "-o",
-            out,
-            "--logging-steps",
-            "1",
-            *words,
+            "finetune", "--task", task, "-m", base, "--train-file", rows, "-o", out, "--logging-steps", "1", *words
         )
 
     return run

@@ -12,27 +12,6 @@ from models import make_model, read_safetensors, write_safetensors
 LORA = ["--lora-rank", "4", "--lora-alpha", "6", "--learning-rate", "0.02", "--warmup-steps", "0", "--batch-size", "8"]
 
 
-@pytest.fixture
-def finetune(deberta, dropping_base, rows):
-    def run(out, *words, base=dropping_base):
-        return deberta(
-            "finetune",
-            "--task",
-            "classification",
-            "-m",
-            base,
-            "--train-file",
-            rows,
-            "-o",
-            out,
-            "--logging-steps",
-            "1",
-            *words,
-        )
-
-    return run
-
-
 def tensors_of(folder, name="model.safetensors"):
     return read_safetensors(folder / name)
 
