@@ -82,7 +82,7 @@ struct ModelOptions {
   bool allows_uncalibrated = false;  // int8 without calibrated activations is a warning instead of an error
   size_t threads = 0;                // 0: usable_processors()
   std::string kernels = "auto";      // "reference", "check" or an instruction set; throws kKernels, listing them
-  DistanceRule distance = DistanceRule::kOriginal;
+  DistanceRule distance = DistanceRule::kOriginal;  // of a GLiNER model always kHf, with which it was trained
   MaskDecoder mask_decoder = MaskDecoder::kAuto;
   EmptyRows empty_rows = EmptyRows::kZero;
   TokenizerKind tokenizer = TokenizerKind::kSlow;     // for model directories; the model itself does not use it

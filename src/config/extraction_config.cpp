@@ -208,6 +208,10 @@ Json raw_document(const ExtractionConfig& config) {
   return config.raw.empty() ? Json() : parse_python_json(config.raw, kExtractionFile);
 }
 
+DistanceRule distance_rule(const ModelConfig& config, DistanceRule requested) {
+  return config.extraction ? DistanceRule::kHf : requested;
+}
+
 bool is_extraction_folder(const std::string& folder) {
   return is_regular_file(fmt::format("{}/{}", folder, kExtractionFile));
 }

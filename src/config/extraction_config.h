@@ -33,6 +33,9 @@ std::string_view config_file_of(const ModelConfig& config);
 // ExtractionConfig::raw as a document; null when the configuration was not read from one.
 Json raw_document(const ExtractionConfig& config);
 
+// By which rule the model counts distances: a GLiNER model by that of transformers, with which it was trained.
+DistanceRule distance_rule(const ModelConfig& config, DistanceRule requested);
+
 // Whether the folder has the file.
 bool is_extraction_folder(const std::string& folder);
 

@@ -15,6 +15,7 @@
 #include "base/memory_limit.h"
 #include "base/shared_pages.h"
 #include "base/thread_pool.h"
+#include "config/extraction_config.h"
 #include "deberta/error.h"
 #include "engine/batch_check.h"
 #include "engine/calibration.h"
@@ -103,7 +104,7 @@ class EngineComputation : public Computation {
         kernels_(kernels),
         empty_rows_(options.empty_rows),
         lut_params_{of.config.position_buckets, of.config.max_relative_positions,
-                    options.distance == DistanceRule::kOriginal, kFirstLength},
+                    distance_rule(of.config, options.distance) == DistanceRule::kOriginal, kFirstLength},
         pool_(options.threads > 0 ? options.threads : usable_processors()),
         weights_(load_weights(from, of, {options.precision, std::move(calibration)}, kernels_, pool_.parallel())) {
     if (has_relative_term(of.config)) lut_.emplace(lut_params_);

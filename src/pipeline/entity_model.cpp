@@ -144,10 +144,9 @@ FolderParts open_folder_parts(const std::string& folder) {
   return {std::move(parts.config), std::move(parts.tokenizer)};
 }
 
-Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options) {
+Pipeline open_entity_model(const std::string& folder, const ModelOptions& options, const OpenOptions& open_options) {
   check_folder_kind(folder, FolderUse::kWeights);
   check_folder_kind(folder, FolderUse::kTokenizer);
-  options.distance = DistanceRule::kHf;
   EntityModelParts parts = open_entity_parts(folder);
   Model model = Model::load(Checkpoint::open(folder, open_options), parts.config, options);
   return {std::move(parts.config), std::move(parts.tokenizer), std::move(model), {}, parts.marks};

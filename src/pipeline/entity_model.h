@@ -32,6 +32,6 @@ EntityMarks marks_in(const Tokenizer& tokenizer, const ExtractionConfig& extract
 
 // The encoder is read by the rules of transformers, which trained it, and so are its texts: by the fast tokenizer.
 // Throws what open_pipeline() throws, kFileNotFound for a base model that is needed and not there.
-Pipeline open_entity_model(const std::string& folder, ModelOptions options, const OpenOptions& open_options);
+Pipeline open_entity_model(const std::string& folder, const ModelOptions& options, const OpenOptions& open_options);
 
 }  // namespace deberta

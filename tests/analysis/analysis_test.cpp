@@ -109,6 +109,18 @@ TEST(RelativePositionRows, WithoutBucketsAreTheClampedDistance) {
   EXPECT_EQ(relative_position_rows(config, 6), (std::vector<int32_t>{0, 0, 0, 1, 2, 3, 4, 5, 5, 5, 5}));
 }
 
+TEST(RelativePositionRows, OfAGlinerModelAreThoseOfTransformers) {
+  ModelConfig config;
+  config.relative_attention = true;
+  config.position_buckets = 256;
+  config.max_relative_positions = 512;
+  const std::vector<int32_t> original = relative_position_rows(config, 700),
+                             of_transformers = relative_position_rows(config, 700, DistanceRule::kHf);
+  EXPECT_NE(original, of_transformers);
+  config.extraction.emplace();
+  EXPECT_EQ(relative_position_rows(config, 700), of_transformers);
+}
+
 TEST(RelativePositionRows, RefuseWhatHasNoTable) {
   ModelConfig config;
   EXPECT_ERROR(relative_position_rows(config, 4), kInput, "no relative table");

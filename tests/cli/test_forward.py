@@ -5,7 +5,7 @@ import json
 import numpy
 import pytest
 
-from models import make_model, read_safetensors, write_safetensors
+from models import make_extractor, make_model, read_safetensors, write_safetensors
 
 
 @pytest.fixture
@@ -225,3 +225,15 @@ def test_a_model_with_nan_weights_gives_an_error_never_a_number(deberta, sequenc
     write_safetensors(model / "model.safetensors", tensors)
     done = deberta("classify", "-m", model, "x")
     assert done.returncode == 1 and "!error" in done.stdout
+
+
+def test_a_gliner_model_counts_distances_as_transformers_does(deberta, tmp_path):
+    """They differ beyond the relative table; `extract` and gliner read such texts so, too."""
+    model = make_extractor(tmp_path / "model")
+    hidden = {}
+    for name, words in {"plain": [], "transformers": ["--compat", "hf"]}.items():
+        out = tmp_path / f"{name}.safetensors"
+        done = deberta("forward", "-m", model, "a fine film with good parts " * 60, "-o", out, *words)
+        assert done.returncode == 0, done.stderr
+        hidden[name] = read_safetensors(out)["hidden.2"]
+    assert hidden["plain"].shape[1] > 512 and numpy.array_equal(hidden["plain"], hidden["transformers"])

@@ -16,9 +16,9 @@ void may_not_throw(const std::function<void()>& call) noexcept {
 
 template <class Exception>
 int run_throwing() {
-  char name[] = "deberta", verb[] = "info";
-  char* words[] = {name, verb};
-  return run_program(2, words, [](const Options&) -> int {
+  char name[] = "deberta", verb[] = "info", quiet[] = "-q";  // no note of a variable that the tests are run with
+  char* words[] = {name, verb, quiet};
+  return run_program(3, words, [](const Options&) -> int {
     may_not_throw([] { throw Exception(); });
     return 0;
   });

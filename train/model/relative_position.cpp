@@ -1,6 +1,7 @@
 // Keeps only the middle rows of the table, as many as the longest sequence of the pass can reach.
 #include "train/model/relative_position.h"
 
+#include "config/extraction_config.h"
 #include "train/ops/dropout.h"
 
 namespace deberta::train {
@@ -31,6 +32,7 @@ std::shared_ptr<const RelLut> make_lut(const ModelConfig& c, int64_t longest) {
   if (!c.relative_attention) return nullptr;
   RelLutParams params{.position_buckets = c.position_buckets,
                       .max_relative_positions = c.max_relative_positions,
+                      .clamps_distance = distance_rule(c, DistanceRule::kOriginal) == DistanceRule::kOriginal,
                       .max_length = longest};
   params.kept_rows = reached_rows(params, longest);
   return std::make_shared<RelLut>(params);

@@ -79,6 +79,24 @@ TEST(EntityHead, ScoresAreThoseOfTheEngine) {
   }
 }
 
+TEST(EntityHead, DistancesBeyondTheTableAreThoseOfTheEngine) {
+  ModelForm form = form_of(extraction_cases().front().config);
+  form.config.position_buckets = 8;
+  form.config.max_relative_positions = 12;
+  Model model = make_tiny(form);
+  const TemporaryFolder folder;
+  write_safetensors(folder.path("model.safetensors"), to_views(model));
+  const deberta::Model engine =
+      deberta::Model::load(Checkpoint::open(folder.path()), model.form.config, {.threads = 1});
+  const Batch batch = make_batch({make_ids(1, 40)});
+  const std::vector<float> expected = last_hidden(engine, batch);
+  const at::NoGradGuard no_gradients;
+  const at::Tensor got = encode(make_pass(model, test_compute(), input_of(batch), {}), model).hidden_TD.back();
+  ASSERT_EQ(static_cast<size_t>(got.numel()), expected.size());
+  const at::Tensor got_TD = got.contiguous();
+  for (size_t n = 0; n < expected.size(); ++n) EXPECT_NEAR(got_TD.const_data_ptr<float>()[n], expected[n], 1e-4) << n;
+}
+
 TEST(EntityHead, ScoresOfATextAloneAreThoseInAPackBitForBit) {
   for (const auto& [name, config] : extraction_cases()) {
     ModelForm form = form_of(config);
