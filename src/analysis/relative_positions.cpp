@@ -13,7 +13,8 @@ std::vector<int32_t> relative_position_rows(const ModelConfig& config, int64_t l
     throw Error(ErrorCode::kInput, "relative_attention", "expected true, got false: the model has no relative table");
   if (length < 1 || length > kMaxLength)
     throw Error(ErrorCode::kInput, "length", fmt::format("expected 1..{}, got {}", kMaxLength, length));
-  const RelLut lut({config.position_buckets, config.max_relative_positions, distance_rule(config, rule) == DistanceRule::kOriginal, length});
+  const RelLut lut({config.position_buckets, config.max_relative_positions,
+                    distance_rule(config, rule) == DistanceRule::kOriginal, length});
   std::vector<int32_t> rows;
   for (int64_t distance = 1 - length; distance < length; ++distance) rows.push_back(lut.row(distance));
   return rows;
