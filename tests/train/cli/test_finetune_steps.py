@@ -106,43 +106,21 @@ def test_a_run_that_goes_on_ends_in_the_same_bits(finetune, deberta, tmp_path, d
         "2",
         "--learning-rate",
         "0.01",
-    ]
-    for steps in "4", "9", "15":  # within an epoch, after the next one's begin, at the end
-        done = finetune(
-            tmp_path / "parts",
-            "--max-steps",
-            steps,
-            "--lr-scheduler-type",
-            "constant",
-            "--warmup-steps",
-            "0",
-            "--resume-override",
-            "max-steps",
-            *words,
-        )
-        assert done.returncode == 0, done.stderr
-    assert (
-        finetune(
-            tmp_path / "constant", "--max-steps", "15", "--lr-scheduler-type", "constant", "--warmup-steps", "0", *words
-        ).returncode
-        == 0
-    )
-    last = "checkpoint-000015"
-    assert weights_of(tmp_path / "parts" / last) == weights_of(tmp_path / "constant" / last)
-    losses = [[line for line in log_of(tmp_path / name) if "loss" in line] for name in ("parts", "constant")]
-    assert losses[0] == losses[1]
-    shorter = finetune(
-        tmp_path / "parts",
-        "--max-steps",
-        "3",
         "--lr-scheduler-type",
         "constant",
         "--warmup-steps",
         "0",
-        "--resume-override",
-        "max-steps",
-        *words,
-    )
+    ]
+    goes_on = ["--resume-override", "max-steps"]
+    for steps in "4", "9", "15":  # within an epoch, after the next one's begin, at the end
+        done = finetune(tmp_path / "parts", "--max-steps", steps, *goes_on, *words)
+        assert done.returncode == 0, done.stderr
+    assert finetune(tmp_path / "constant", "--max-steps", "15", *words).returncode == 0
+    last = "checkpoint-000015"
+    assert weights_of(tmp_path / "parts" / last) == weights_of(tmp_path / "constant" / last)
+    losses = [[line for line in log_of(tmp_path / name) if "loss" in line] for name in ("parts", "constant")]
+    assert losses[0] == losses[1]
+    shorter = finetune(tmp_path / "parts", "--max-steps", "3", *goes_on, *words)
     assert shorter.returncode == 0 and "15 of 3 steps" in shorter.stderr  # nothing is left to do
 
 
