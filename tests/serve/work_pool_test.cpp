@@ -57,6 +57,7 @@ TEST(WorkPool, AClientWithOneJobDoesNotWaitForAllOfAnother) {
   EXPECT_EQ(record.wait_for(5), "xbaaa");
 }
 
+// "a" has had less time than "b": a thread that took large work would take L before s, however the threads come to run.
 TEST(WorkPool, SmallWorkDoesNotWaitForLargeWorkToEnd) {
   Record record;
   {
@@ -67,12 +68,14 @@ TEST(WorkPool, SmallWorkDoesNotWaitForLargeWorkToEnd) {
       record.add("X");
     });
     record.wait_for(1);
+    pool.post("b", WorkSize::kSmall, [&] { record.add("b"); });
+    record.wait_for(2);
     pool.post("a", WorkSize::kLarge, [&] { record.add("L"); });
-    pool.post("a", WorkSize::kSmall, [&] { record.add("s"); });
-    EXPECT_EQ(record.wait_for(2), "xs");
+    pool.post("b", WorkSize::kSmall, [&] { record.add("s"); });
+    EXPECT_EQ(record.wait_for(3), "xbs");
     record.open();
   }
-  EXPECT_EQ(record.wait_for(4), "xsXL");
+  EXPECT_EQ(record.wait_for(5), "xbsXL");
 }
 
 TEST(WorkPool, WhatWasPostedRunsBeforeTheEnd) {
