@@ -52,6 +52,14 @@ def test_a_survivor_is_red(mutate):
     assert code == 1 and lines[-1] == "0 passed, 1 failed" and lines[-2].endswith("SURVIVED")
 
 
+def test_one_that_survives_now_and_then_is_red_where_each_run_must_kill_it(mutate):
+    at_first = "'passed' if os.path.exists('run') else open('run', 'w').close() or 'failed'"
+    assert mutate({"A__a": "passed"}, new=at_first)[0] == 0
+    code, lines = mutate({"A__a": "passed"}, "--times", "3", new=at_first)
+    assert code == 1 and lines[-2].endswith("SURVIVED run 2")
+    assert mutate({"A__a": "passed"}, "--times", "3")[0] == 0
+
+
 def test_an_exit_code_is_no_kill_and_a_crash_only_where_the_row_says_so(mutate):
     code, lines = mutate({"A__a": "passed"}, new="'crash'")
     assert code == 1 and lines[-2].endswith("ended by a crash in A.a, expected by an assertion")
