@@ -140,7 +140,7 @@ def try_wheel(system: System, release: pathlib.Path) -> None:
     expect_positive(system.run(python, "-c", PYTHON_ANSWER))
     place = one(system.root / "root/venv/lib", "python3*/site-packages/deberta")
     times = [ms_of(system, python, "-c", words) for words in ("import deberta", PYTHON_ANSWER)]
-    show("wheel (import instead of --version)", one(release, "deberta_cpp*.whl"), bytes_of(place), *times)
+    show("wheel (import instead of --version)", one(release, "deberta_cpp-*.whl"), bytes_of(place), *times)
 
 
 def buildah(*words, **more) -> str:

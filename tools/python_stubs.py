@@ -41,6 +41,7 @@ _TASKS: dict[str, tuple[type[Answer], tuple[str, str, str]]]
 class Pipeline:
     path: str
     _core: _deberta.Model
+    _options: dict[str, Any]
     def __init__(
         self,
         model: str | os.PathLike[str],
@@ -69,6 +70,8 @@ class Pipeline:
     @property
     def aio(self) -> AsyncTasks: ...
     def scores(self, texts: Any, pairs: Any | None = None, **parameters: Any) -> NDArray[np.float32]: ...
+    def _scores(self, texts: Any, pairs: Any = None, **parameters: Any) -> NDArray[np.float32]: ...
+    def _vectors(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any: ...
     def _answer(
         self, task: str, texts: Any, pairs: Any, items: Any, errors: str, parameters: dict[str, Any]
     ) -> Any: ...
@@ -165,7 +168,8 @@ def method_text(method: str, rows: list[tuple]) -> str:
 def stub(table: list[tuple]) -> str:
     text = HEAD
     for method, (task, _, _) in METHODS.items():
-        text += method_text(method, [row for row in table if task in row[1].split()])
+        without = ("dimensions",) if method == "similarity" else ()
+        text += method_text(method, [row for row in table if task in row[1].split() and row[0] not in without])
     return text + TAIL
 
 

@@ -222,7 +222,13 @@ struct QuestionOptions {
   DEBERTA_API SequenceRules sequence_rules() const;
 };
 
-// Where the context `pair` answers the question `text`. Throws kTask when the checkpoint has no span head, kInput for
+// The stride that transformers' question-answering pipeline has unless it is told another.
+constexpr size_t transformers_stride(size_t max_tokens) {
+  return max_tokens / 2 < 128 ? max_tokens / 2 : 128;
+}
+
+// Where the context `pair` answers the question `text`; as transformers, kInput for a stride that leaves a window no
+// token of its own. Throws kTask when the checkpoint has no span head, kInput for
 // an input without a context.
 DEBERTA_API std::vector<QuestionAnswer> qa(const Pipeline& pipeline, std::span<const TextInput> inputs,
                                            const QuestionOptions& options = {});
@@ -274,9 +280,10 @@ struct FillOptions {
   std::vector<int32_t> targets;  // only these ids; from target_ids()
 };
 
-// Single tokens for words: the piece as written, or with the word-start mark. Throws kInput for a word of several
-// pieces.
-DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words);
+// Single tokens for words: the piece with the word-start mark, else as written; as transformers, the other way round.
+// Throws kInput for a word of several pieces.
+DEBERTA_API std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words,
+                                            bool as_transformers = false);
 
 // Throws kTask when the checkpoint has no language-model head or the tokenizer no mask, kInput for a text without a
 // mask (in its first max_tokens tokens).

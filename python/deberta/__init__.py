@@ -66,7 +66,8 @@ def parameters(task: str) -> list[dict[str, str]]:
     rows = [dict(zip(keys, row)) for row in _deberta.parameters() if name in row[1].split()]
     if not rows:
         raise make_error("usage", f"task: expected a task, got {task!r}", "task")
-    return [{key: value for key, value in row.items() if key != "tasks"} for row in rows]
+    without = {"similarity": ("dimensions",), "scores": ("top_k",)}.get(task, ())
+    return [{key: row[key] for key in keys if key != "tasks"} for row in rows if row["name"] not in without]
 
 
 def __getattr__(name: str) -> Any:

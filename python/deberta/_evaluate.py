@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 def evaluate(task: str, files: Any, model: str | os.PathLike[str] | None = None, **options: Any) -> dict[str, Any]:
     """`deberta eval` (docs/reference/tasks.md) as a dict: task, rows, metrics, intervals. `files`: one or more;
     `options` by the names of the verb's, with underscores. Raises InputError for what the program refuses."""
+    for name in ("format", "output"):
+        if name in options:
+            raise make_error("usage", f"{name}: expected no such option, since the answer is a dict", name)
     named = [] if model is None else ["-m", find_model(model)]
     paths = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
-    words = ["eval", "-t", task, *named, "--format", "json", *option_words(options), "--", *paths]
+    words = ["eval", "-t", task, *named, "--format", "json", *option_words("eval", options), "--", *paths]
     check_words(words)
     done = subprocess.run([*program_words(), *words], capture_output=True, text=True)
     if done.returncode != 0:

@@ -82,7 +82,7 @@ class Model:
 
         mask: 0 is padding, or a token that nobody sees; `layers`: hidden states to keep, 0 (embeddings) .. N, or from
         the end; `scores`: the terms of attention of every layer, by the reference kernel: 20 H L^2 bytes for each. A
-        sequence without ids, or without one that is seen, has zeros as logits.
+        sequence without ids, or without one that is seen, has zeros as logits; None where logits are of tokens.
         Raises InputError (token-id, input)."""
         rows = [_plain(value) for value in (ids, type_ids, mask)]
         if isinstance(rows[0], list) and rows[0] and not isinstance(rows[0][0], list):

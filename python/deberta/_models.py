@@ -7,6 +7,10 @@ import os
 from deberta import _deberta
 from deberta._errors import make_error
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _WHOLE_BYTES, _BLOCK_BYTES, _BLOCKS = 1 << 24, 1 << 16, 64
 
 
@@ -37,23 +41,32 @@ def find_model(name: str | os.PathLike[str]) -> str:
     return os.path.abspath(_deberta.find_model(path, builtin_folders()))
 
 
+def _files(folder: str) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(root, name) for name in sorted(names) if not name.startswith("."))
+
+
+def stamps_of(folder: str) -> list[tuple[object, ...]]:
+    """What changes with the files of a model: their names, sizes, times and places on the disk."""
+    stats = ((path, os.stat(path)) for path in _files(folder))
+    return [(path, one.st_size, one.st_mtime_ns, one.st_dev, one.st_ino) for path, one in stats]
+
+
 def hash_of(folder: str) -> str:
     """SHA-256 over the names and sizes of a model's files and their contents: of a file above 16 MiB 64 blocks of 64
     KiB, spread evenly from its begin to its end."""
     import hashlib
 
     digest = hashlib.sha256()
-    for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(name for name in names if not name.startswith(".")):
-            path = os.path.join(root, name)
-            size = os.path.getsize(path)
-            digest.update(f"{os.path.relpath(path, folder)}\0{size}\0".encode("utf-8", "surrogateescape"))
-            with open(path, "rb") as file:
-                if size <= _WHOLE_BYTES:
-                    digest.update(file.read())
-                    continue
-                for block in range(_BLOCKS):
-                    file.seek((size - _BLOCK_BYTES) * block // (_BLOCKS - 1))
-                    digest.update(file.read(_BLOCK_BYTES))
+    for path in _files(folder):
+        size = os.path.getsize(path)
+        digest.update(f"{os.path.relpath(path, folder)}\0{size}\0".encode("utf-8", "surrogateescape"))
+        with open(path, "rb") as file:
+            if size <= _WHOLE_BYTES:
+                digest.update(file.read())
+                continue
+            for block in range(_BLOCKS):
+                file.seek((size - _BLOCK_BYTES) * block // (_BLOCKS - 1))
+                digest.update(file.read(_BLOCK_BYTES))
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from deberta import _deberta
 from deberta._answers import Answer, Answers
 from deberta._errors import Error, make_error
 from deberta._model import Model
-from deberta._models import find_model, hash_of
+from deberta._models import find_model, hash_of, stamps_of
 from deberta._tokenizer import Tokenizer
 
 TYPE_CHECKING = False
@@ -72,12 +72,14 @@ class Pipeline:
         _check_types(self._options)
         self._core = _deberta.Model(self.path, **self._options)
         self._hash: str | None = None
+        self._stamps = stamps_of(self.path)
 
     @classmethod
     def _of(cls, core: _deberta.Model, path: str) -> Pipeline:
         """Of a model that the program has opened (deberta/_parquet.py)."""
         pipeline = cls.__new__(cls)
         pipeline.path, pipeline._options, pipeline._core, pipeline._hash = path, {}, core, None
+        pipeline._stamps = stamps_of(path)
         return pipeline
 
     # ---- the object
@@ -115,6 +117,8 @@ class Pipeline:
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._hash is None:
+            if stamps_of(self.path) != self._stamps:
+                raise make_error("manifest", f"{self.path}: expected the files that were opened, got changed ones")
             self._hash = hash_of(self.path)
         return _reopen, (self.path, self._hash, self._options)
 
@@ -136,12 +140,18 @@ class Pipeline:
         return self._answer("classify", texts, pairs, None, errors, parameters)
 
     def scores(self, texts: Any, pairs: Any = None, **parameters: Any) -> Any:
-        """The scores of classify as an array, by class in the model's order: [C] of a text, [N, C] of a list."""
+        """The scores of classify as an array, by class in the model's order: [C] of a text, [N, C] of a list. Warns of
+        texts that were cut."""
         is_one = isinstance(texts, str)
         if is_one:
             texts, pairs = [texts], None if pairs is None else [pairs]
-        scores = self._core.scores(texts, pairs, parameters)
+        scores, cut_tokens, _ = self._core.scores(texts, pairs, parameters)
+        _warn_of_cuts(cut_tokens)
         return scores[0] if is_one else scores
+
+    def _scores(self, texts: Any, pairs: Any = None, **parameters: Any) -> Any:
+        """Of a list, without a warning."""
+        return self._core.scores(texts, pairs, parameters)[0]
 
     def nli(self, premises: Any, hypotheses: Any, *, errors: str = "raise", **parameters: Any) -> Any:
         """Whether each premise entails its hypothesis."""
@@ -193,10 +203,16 @@ class Pipeline:
     def embed(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any:
         """Vectors: an array [D] of a text, [N, D] of a list; with pooling="none" [L, D], or a list of these.
 
-        `prompt` stands before every text, in place of the one that the folder may have."""
+        `prompt` stands before every text, in place of the one that the folder may have. Warns of texts that were
+        cut."""
         is_one = isinstance(texts, str)
-        vectors = self._core.embed([texts] if is_one else texts, parameters, prompt)
+        vectors, cut_tokens, _ = self._core.embed([texts] if is_one else texts, parameters, prompt)
+        _warn_of_cuts(cut_tokens)
         return vectors[0] if is_one else vectors
+
+    def _vectors(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any:
+        """Of a list, without a warning."""
+        return self._core.embed(texts, parameters, prompt)[0]
 
     # ---- streams
 
@@ -239,6 +255,16 @@ class AsyncTasks:
             yield answer
 
 
+def _warn_of_cuts(cut_tokens: list[int]) -> None:
+    """What marks of answers say, for the methods whose answers are arrays."""
+    count = sum(cut > 0 for cut in cut_tokens)
+    if count > 0:
+        import warnings
+
+        message = f'{count} of {len(cut_tokens)} rows were cut to max_tokens; truncate="error" refuses them'
+        warnings.warn(message, stacklevel=3)
+
+
 def _given(name: str, column: Any) -> Any:
     """A second column, which the task needs."""
     if column is None:
@@ -248,14 +274,14 @@ def _given(name: str, column: Any) -> Any:
 
 def _check_types(options: dict[str, Any]) -> None:
     """Integers of other kinds, as NumPy has them, become plain ones."""
-    for name, least in (("threads", 0), ("batch_tokens", 1)):
+    for name, least, most in (("threads", 0, 1024), ("batch_tokens", 1, 1 << 24)):
         value = options[name]
         try:
             options[name] = -1 if isinstance(value, bool) else index(value)
         except TypeError:
             options[name] = -1
-        if not least <= options[name] <= 1 << 24:
-            raise make_error("usage", f"{name}: expected an integer from {least}, got {value!r}", name)
+        if not least <= options[name] <= most:
+            raise make_error("usage", f"{name}: expected an integer in {least}..{most}, got {value!r}", name)
     for name in ("dtype", "device", "compat", "tokenizer"):
         if not isinstance(options[name], str) or not options[name].isascii():
             raise make_error("usage", f"{name}: expected a word, got {options[name]!r}", name)

@@ -31,6 +31,7 @@ _TASKS: dict[str, tuple[type[Answer], tuple[str, str, str]]]
 class Pipeline:
     path: str
     _core: _deberta.Model
+    _options: dict[str, Any]
     def __init__(
         self,
         model: str | os.PathLike[str],
@@ -59,6 +60,8 @@ class Pipeline:
     @property
     def aio(self) -> AsyncTasks: ...
     def scores(self, texts: Any, pairs: Any | None = None, **parameters: Any) -> NDArray[np.float32]: ...
+    def _scores(self, texts: Any, pairs: Any = None, **parameters: Any) -> NDArray[np.float32]: ...
+    def _vectors(self, texts: Any, *, prompt: str | None = None, **parameters: Any) -> Any: ...
     def _answer(
         self, task: str, texts: Any, pairs: Any, items: Any, errors: str, parameters: dict[str, Any]
     ) -> Any: ...
@@ -467,7 +470,6 @@ class Pipeline:
         pooling: Literal["auto", "cls", "mean", "max", "none"] | None = None,
         normalize: bool | None = None,
         layer: int | None = None,
-        dimensions: int | None = None,
     ) -> Similarity:
         """max_tokens: maximum input length in tokens, special tokens included; unless it is given, the length in the
             model's folder (model_max_length, up to 32768) replaces the default; default 512
@@ -477,8 +479,7 @@ class Pipeline:
             transformers (Dense and Normalize included), else the mean; none: one vector per token, [CLS] and [SEP]
             included; default auto
         normalize: scale each vector to length 1
-        layer: layer whose hidden states are used: 0 is the embeddings, -1 the last layer; default -1
-        dimensions: number of leading values of each vector to keep; the vector is normalized after that"""
+        layer: layer whose hidden states are used: 0 is the embeddings, -1 the last layer; default -1"""
     @overload
     def similarity(
         self,
@@ -491,7 +492,6 @@ class Pipeline:
         pooling: Literal["auto", "cls", "mean", "max", "none"] | None = None,
         normalize: bool | None = None,
         layer: int | None = None,
-        dimensions: int | None = None,
     ) -> Answers[Similarity]: ...
     @overload
     def embed(

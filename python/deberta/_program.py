@@ -54,17 +54,40 @@ def check_words(words: list[Any]) -> None:
             raise make_error("usage", f"options: expected texts and paths, got {word!r}", "options")
 
 
-def option_words(options: dict[str, Any]) -> list[str]:
-    """{"max_tokens": 9, "labels": ["a", "b"], "quiet": True} as words of a command; None and False give none."""
-    words = []
+_SWITCH = ("on", "off")
+
+
+def _value_word(name: str, value: Any, is_switch: bool) -> str:
+    if isinstance(value, bool):
+        if not is_switch:
+            raise make_error("usage", f"{name}: expected a value, got {value}", name)
+        return _SWITCH[0] if value else _SWITCH[1]
+    if isinstance(value, (list, tuple)):
+        items = [str(item) for item in value]
+        for item in items:
+            if "," in item:
+                raise make_error("usage", f"{name}: expected items without a comma, got {item!r}", name)
+        return ",".join(items)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def option_words(verb: str, options: dict[str, Any]) -> list[str]:
+    """{"max_tokens": 9, "labels": ["a", "b"], "quiet": True} as words of a command. None is what is not given, False a
+    flag that is not; names that the verb does not have are for the program to refuse."""
+    kinds, words = _deberta.options_of(verb), []
     for name, value in options.items():
-        if value is None or value is False:
-            continue
-        words.append(f"--{name.replace('_', '-')}")
-        if isinstance(value, (list, tuple)):
-            words.append(",".join(map(str, value)))
-        elif value is not True:
-            words.append(os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+        word = name.replace("_", "-")
+        if word == "help":
+            raise make_error("usage", f"{name}: expected an option of {verb}, got one that answers nothing", name)
+        kind = kinds.get(word)
+        if kind == "flag" and not isinstance(value, bool) and value is not None:
+            raise make_error("usage", f"{name}: expected True or False, got {value!r}", name)
+        is_off = value is None or value is False
+        if kind is None or (kind in ("flag", "of others") and not is_off):
+            words.append(f"--{word}")
+        elif value is not None and kind not in ("flag", "of others"):
+            is_switch = all(choice in kind.split("|") for choice in _SWITCH)
+            words += [f"--{word}", _value_word(name, value, is_switch)]
     return words
 
 

@@ -62,6 +62,8 @@ class _Reader:
 def _fields(task: str, row: Any) -> tuple[Any, ...]:
     """The columns of a row; a row of another form stays in the place of its text, and is refused there."""
     _, (_, pair, items) = _TASKS[task]
+    if hasattr(row, "as_py"):  # an element of a column of Arrow
+        row = row.as_py()
     return row if isinstance(row, tuple) and 1 < len(row) <= 1 + bool(pair) + bool(items) else (row,)
 
 

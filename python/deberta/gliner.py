@@ -125,6 +125,8 @@ class GLiNER:
         are accepted and change nothing; vectors, probabilities of classes and spans to classify are refused."""
         _refuse_given(more)
         rows = [texts] if isinstance(texts, str) else list_of("texts", texts)
+        if not isinstance(labels, (str, dict)):
+            labels = [one.tolist() if hasattr(one, "tolist") else one for one in list_of("labels", labels, "labels")]
         label_sets = _of_each_text("labels", labels, len(rows), isinstance(labels, (list, tuple)) and _has_sets(labels))
         thresholds = _of_each_text("threshold", threshold, len(rows), isinstance(threshold, (list, tuple)))
         alike: dict[str, list[int]] = {}  # texts with the same labels and threshold

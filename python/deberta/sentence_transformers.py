@@ -6,6 +6,7 @@ change an answer and cannot (another device, a precision of vectors, tensors wit
 from __future__ import annotations
 
 import os
+import sys
 
 from deberta._errors import make_error
 from deberta._inputs import list_of
@@ -19,8 +20,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Activations of torch by the names of their classes, as the engine computes them.
+# Activations by the names of torch's classes, as the engine computes them; config.json names them too.
 _FUNCTIONS = {"Sigmoid": "sigmoid", "Identity": "none", "Softmax": "softmax"}
+_OF_TORCH = ("torch.nn.modules.activation", "torch.nn.modules.linear")
+
+
+def _function_of(activation_fn: Any) -> str:
+    """What the engine computes in place of a module of torch; empty: it is to be called."""
+    kind = type(activation_fn)
+    is_over_classes = kind.__name__ != "Softmax" or getattr(activation_fn, "dim", None) in (None, 1, -1)
+    return _FUNCTIONS.get(kind.__name__, "") if kind.__module__ in _OF_TORCH and is_over_classes else ""
+
+
+def _called(activation_fn: Callable[..., Any], scores: Any) -> Any:
+    """The function's own answer as an array. Where torch is imported it gets a tensor, as there."""
+    import numpy
+
+    made = activation_fn(_to_tensor(scores) if "torch" in sys.modules else scores)
+    return made.detach().numpy() if hasattr(made, "detach") else numpy.asarray(made)
 
 
 # What the classes there are made with and what has no meaning here; the first three change no answer.
@@ -176,12 +193,13 @@ class CrossEncoder(_Model):
     def _activated(self, pairs: list[Any], prompt: str, activation_fn: Any) -> NDArray[np.float32]:
         if activation_fn is not None and not callable(activation_fn):
             _refuse("activation_fn", "a function, or a module of torch", activation_fn)
-        function = self._default_function() if activation_fn is None else type(activation_fn).__name__
-        function = _FUNCTIONS.get(function, function)
+        function = self._default_function() if activation_fn is None else _function_of(activation_fn)
         firsts = [prompt + pair[0] if isinstance(pair[0], str) else pair[0] for pair in pairs]
         seconds = [pair[1] for pair in pairs]
         is_own = function in ("sigmoid", "softmax", "none")
-        scores = self.pipeline.scores(firsts, seconds, function=function if is_own else "none", **self._length)
+        scores: NDArray[np.float32] = self.pipeline._scores(
+            firsts, seconds, function=function if is_own else "none", **self._length
+        )
         if is_own:
             return scores
         if function == "Tanh":
@@ -191,9 +209,7 @@ class CrossEncoder(_Model):
             return activated
         if activation_fn is None:
             _refuse("activation_fn", "the model's own activation, which is not known here", function)
-        is_of_torch = type(activation_fn).__module__.startswith("torch")
-        made = activation_fn(_to_tensor(scores) if is_of_torch else scores)
-        array: NDArray[np.float32] = made.numpy() if is_of_torch else made
+        array: NDArray[np.float32] = _called(activation_fn, scores)
         return array
 
     def predict(
@@ -283,6 +299,8 @@ def _rows(vectors: Any, is_unit: bool) -> Any:
         rows = numpy.empty(())
     if rows.ndim != 2 or rows.dtype.kind not in "fiu":
         raise make_error("input", f"similarity: expected vectors of one length, got {type(vectors).__name__}")
+    if rows.dtype.kind != "f":  # integers wrap
+        rows = rows.astype(numpy.float64 if rows.dtype.itemsize > 2 else numpy.float32)
     return rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-12) if is_unit else rows
 
 
@@ -376,7 +394,7 @@ class SentenceTransformer(_Model):
             given: dict[str, Any] = {"pooling": "none"}
         else:
             given = {"normalize": normalize_embeddings, "dimensions": size}
-        vectors: Any = self.pipeline.embed(texts, prompt=before, **given, **self._length)
+        vectors: Any = self.pipeline._vectors(texts, prompt=before, **given, **self._length)
         if convert_to_tensor and output_value == "sentence_embedding":
             vectors = _to_tensor(vectors)
         elif convert_to_tensor or not convert_to_numpy:

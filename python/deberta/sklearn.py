@@ -64,7 +64,8 @@ class DebertaVectorizer(TransformerMixin, _OfTexts):
 
 
 class DebertaClassifier(ClassifierMixin, _OfTexts):
-    """A classifier that is trained already; `parameters`: those of Pipeline.classify."""
+    """A classifier that is trained already; `parameters`: those of Pipeline.scores. Its classes are the model's in
+    the order of their names, as scikit-learn's own classifiers have them and its metrics take them to be."""
 
     def __init__(
         self,
@@ -78,12 +79,14 @@ class DebertaClassifier(ClassifierMixin, _OfTexts):
     def classes_(self) -> Any:
         import numpy
 
-        return numpy.array(self._opened().model.labels)
+        return numpy.array(sorted(self._opened().model.labels))
 
     def predict_proba(self, X: Any) -> Any:
         if len(self.classes_) < 2:
             raise make_error("usage", "model: expected a model with two classes or more, got one", "model")
-        return self._opened().scores(_texts(X), **{"function": "softmax", **(self.parameters or {})})
+        scores = self._opened().scores(_texts(X), **{"function": "softmax", **(self.parameters or {})})
+        labels = self._opened().model.labels
+        return scores[:, sorted(range(len(labels)), key=labels.__getitem__)]
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -102,21 +102,18 @@ def _answer_fields(pipeline: Pipeline, task: str, parameters: dict[str, Any]) ->
 
 def _array_fields(pipeline: Pipeline, task: str, parameters: dict[str, Any]) -> list[Any]:
     if task == "scores":
-        return [pa.field("scores", pa.list_(pa.float32(), pipeline.scores([], **parameters).shape[1]))]
-    pipeline.embed([], **parameters)
+        return [pa.field("scores", pa.list_(pa.float32(), pipeline._scores([], **parameters).shape[1]))]
+    pipeline._vectors([], **parameters)
     given = {name: value for name, value in parameters.items() if name != "max_tokens"}
-    vector = pa.list_(pa.float32(), pipeline.embed("a", **given).shape[-1])
+    vector = pa.list_(pa.float32(), pipeline._vectors(["a"], **given)[0].shape[-1])
     if parameters.get("pooling") == "none":
         return [pa.field("token_embeddings", pa.large_list(vector))]
     return [pa.field("embedding", vector)]
 
 
 def _answer_schema(pipeline: Pipeline, task: str, parameters: dict[str, Any]) -> Any:
-    if task in _ARRAYS:
-        fields = _array_fields(pipeline, task, parameters)
-    else:
-        fields = [*_answer_fields(pipeline, task, parameters), *_MARKS]
-    return pa.schema([*fields, pa.field("error", _ERROR)])
+    fields_of = _array_fields if task in _ARRAYS else _answer_fields
+    return pa.schema([*fields_of(pipeline, task, parameters), *_MARKS, pa.field("error", _ERROR)])
 
 
 # ---- the columns that are read
@@ -224,11 +221,16 @@ class Predictor:
         """A bad row is looked for by halves: the methods that answer with arrays raise its error."""
         try:
             if self.task == "scores":
-                return [{"scores": scores} for scores in self.pipeline.scores(texts, pairs, **self.parameters)]
-            vectors = self.pipeline.embed(texts, **self.parameters)
-            if self.parameters.get("pooling") == "none":
-                return [{"token_embeddings": list(vectors_of_text)} for vectors_of_text in vectors]
-            return [{"embedding": vector} for vector in vectors]
+                arrays, cut_tokens, empty = self.pipeline._core.scores(texts, pairs, self.parameters)
+            else:
+                given = {name: value for name, value in self.parameters.items() if name != "prompt"}
+                arrays, cut_tokens, empty = self.pipeline._core.embed(texts, given, self.parameters.get("prompt"))
+            name = self.answers.names[0]
+            values = map(list, arrays) if name == "token_embeddings" else arrays
+            marks = [
+                dict(zip(_MARKS.names, (cut or None, is_empty or None))) for cut, is_empty in zip(cut_tokens, empty)
+            ]
+            return [{name: value, **mark} for value, mark in zip(values, marks)]
         except Error as error:
             if error.code == "usage":  # of no row
                 raise

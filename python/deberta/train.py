@@ -59,9 +59,10 @@ def _wait(process: subprocess.Popen[bytes], log: _Log, callback: Callable[[dict[
 def _run(
     verb: str, output_dir: Any, callback: Callable[[dict[str, Any]], object] | None, options: dict[str, Any]
 ) -> Any:
-    words = [find_trainer(), verb, "-o", output_dir, *option_words(options)]
+    words = [find_trainer(), verb, "-o", output_dir, *option_words(verb, options)]
     check_words(words)
     folder = os.fspath(output_dir)
+    log = _Log(os.path.join(folder, "metrics.jsonl"))  # before the run adds to it
     with tempfile.TemporaryFile() as errors:
         # A group of its own: Ctrl-C in a terminal comes by this process, once.
         process = subprocess.Popen(
@@ -72,7 +73,7 @@ def _run(
             stderr=errors,
             start_new_session=True,
         )
-        _wait(process, _Log(os.path.join(folder, "metrics.jsonl")), callback)
+        _wait(process, log, callback)
         errors.seek(0)
         said = errors.read().decode("utf-8", "replace").strip()
     if process.returncode != 0:

@@ -5,6 +5,7 @@ differs."""
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from deberta._errors import make_error
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _IDLE = ("batch_size", "num_workers", "framework", "padding", "trust_remote_code", "token")
 # Of deberta.open; whatever else a pipeline is made with is for its calls.
 _OPENING = ("dtype", "threads", "compat", "tokenizer", "allow_uncalibrated", "batch_tokens", "share_weights")
+_ONLY_FIRST = "only_first"
 # What would change an answer there, and cannot here.
 _REFUSED = ("config", "feature_extractor", "image_processor", "processor", "revision", "model_kwargs", "pipeline_class")
 
@@ -56,7 +58,7 @@ def _opening(model: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_tokenizer(given: dict[str, Any]) -> dict[str, Any]:
-    """How long texts may be, as a tokenizer there is told."""
+    """How long texts may be, as a tokenizer there is told; of truncation only what pairs do not have stays."""
     for name in ("tokenizer_kwargs", "tokenize_kwargs"):
         more = given.pop(name, None)
         if more is not None and not isinstance(more, dict):
@@ -65,22 +67,33 @@ def _of_tokenizer(given: dict[str, Any]) -> dict[str, Any]:
     truncation = given.pop("truncation", None)
     if truncation is False or truncation == "do_not_truncate":
         given.setdefault("truncate", "error")
-    elif truncation not in (None, True, "longest_first", "only_first"):
+    elif truncation not in (None, True, "longest_first", _ONLY_FIRST):
         _refuse("truncation", "True, False, longest_first, only_first or do_not_truncate", truncation)
-    return given
+    return {**given, _ONLY_FIRST: True} if truncation == _ONLY_FIRST else given
 
 
 def _renamed(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """Parameters by the names of this package."""
+    """Parameters by the names of this package; None is what is not given."""
+    if given.get("batch_size") is not None and (not isinstance(given["batch_size"], int) or given["batch_size"] < 1):
+        _refuse("batch_size", "a positive integer", given["batch_size"])
     names = {"max_length": "max_tokens", **names}
-    return {names.get(name, name): value for name, value in _of_tokenizer(_without_idle(dict(given))).items()}
+    told = _of_tokenizer(_without_idle(dict(given)))
+    return {names.get(name, name): value for name, value in told.items() if value is not None}
 
 
-def _field(row: Any, i: int, name: str) -> Any:
-    if not isinstance(row, dict) or name not in row:
+def _renamed_of_texts(given: dict[str, Any]) -> dict[str, Any]:
+    """The same where no text has a pair."""
+    parameters = _renamed(given, {})
+    parameters.pop(_ONLY_FIRST, None)
+    return parameters
+
+
+def _check_fields(row: Any, i: int, needed: tuple[str, ...], more: tuple[str, ...] = ()) -> None:
+    is_whole = isinstance(row, dict) and all(name in row for name in needed)
+    if not is_whole or not set(row) <= {*needed, *more}:
+        may = f" and perhaps {', '.join(more)}" if more else ""
         got = list(row) if isinstance(row, dict) else type(row).__name__
-        raise make_error("input", f"inputs[{i}]: expected a dict with {name}, got {got}", "inputs")
-    return row[name]
+        raise make_error("input", f"inputs[{i}]: expected a dict with {', '.join(needed)}{may}, got {got}", "inputs")
 
 
 class _Task:
@@ -104,10 +117,16 @@ class _Task:
         raise NotImplementedError
 
 
+_AHEAD = 256  # inputs of an iterator that are answered at once
+
+
 def _each(inputs: Any, answer: Callable[[list[Any]], list[Any]]) -> Any:
-    """Of a list a list; of one input its answer alone."""
+    """Of a list a list; of one input its answer alone; of an iterator, which may never end, an iterator."""
     if isinstance(inputs, (str, dict)):
         return answer([inputs])[0]
+    if hasattr(inputs, "__next__"):
+        groups = iter(lambda: list(itertools.islice(inputs, _AHEAD)), [])
+        return itertools.chain.from_iterable(map(answer, groups))
     return answer(list_of("inputs", inputs))
 
 
@@ -132,23 +151,36 @@ class TextClassification(_Task):
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             _refuse("top_k", "None or a positive integer", top_k)
 
+        is_first_cut = parameters.pop(_ONLY_FIRST, False)
+
         def answer(rows: list[Any]) -> list[Any]:
-            texts = [_field(row, i, "text") if isinstance(row, dict) else row for i, row in enumerate(rows)]
-            pairs = [row.get("text_pair") if isinstance(row, dict) else None for row in rows]
-            columns = (texts, pairs) if any(pair is not None for pair in pairs) else (texts,)
-            made = self.pipeline.classify(*columns, top_k=min(count, classes), **parameters)
-            labels = [[label.to_dict() for label in one.labels] for one in made]
-            return [label[0] for label in labels] if is_legacy else labels
+            fields = [row if isinstance(row, dict) else {"text": row} for row in rows]
+            for i, row in enumerate(fields):
+                _check_fields(row, i, ("text",), ("text_pair",))
+            has_pair = [row.get("text_pair") is not None for row in fields]
+            if is_first_cut and any(has_pair):
+                _refuse("truncation", "longest_first or True with pairs, of which the longer text is cut", _ONLY_FIRST)
+            made: list[Any] = [None] * len(rows)
+            for is_pair in sorted({False, *has_pair}):
+                places = [place for place, of_kind in enumerate(has_pair) if of_kind == is_pair]
+                texts = [fields[place]["text"] for place in places]
+                pairs = [fields[place]["text_pair"] for place in places] if is_pair else None
+                answers = self.pipeline.classify(texts, pairs, top_k=min(count, classes), **parameters)
+                for place, one in zip(places, answers):
+                    labels = [label.to_dict() for label in one.labels]
+                    made[place] = labels[0] if is_legacy else labels
+            return made
 
         return _each(inputs, answer)
 
 
 class ZeroShotClassification(_Task):
     def _answer(self, sequences: Any, candidate_labels: Any, **given: Any) -> Any:
-        is_text = isinstance(candidate_labels, str)
-        labels = candidate_labels.split(",") if is_text else list_of("candidate_labels", candidate_labels)
-        labels = [label.strip() if isinstance(label, str) else label for label in labels]
-        parameters = _renamed(given, {})
+        if isinstance(candidate_labels, str):
+            labels = [label.strip() for label in candidate_labels.split(",") if label.strip()]
+        else:
+            labels = list_of("candidate_labels", candidate_labels)
+        parameters = _renamed_of_texts(given)
         keys = ("sequence", "labels", "scores")
 
         def answer(rows: list[Any]) -> list[Any]:
@@ -161,6 +193,9 @@ class ZeroShotClassification(_Task):
 class TokenClassification(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
         parameters = {"aggregation": "none", **_renamed(given, {"aggregation_strategy": "aggregation"})}
+        parameters.pop(_ONLY_FIRST, None)
+        if given.get("truncation") not in (None, False, "do_not_truncate"):  # else windows
+            parameters.setdefault("truncate", "right")
         names = ("entity", "entity_group", "score", "index", "word", "start", "end")
 
         def answer(rows: list[Any]) -> list[Any]:
@@ -180,6 +215,9 @@ class QuestionAnswering(_Task):
             "handle_impossible_answer": "allow_no_answer",
         }
         parameters = _renamed({name: value for name, value in given.items() if name != "truncation"}, names)
+        if self.pipeline._options.get("tokenizer") == "fast":  # there only the slow one cuts questions
+            parameters["max_question_tokens"] = 1 << 20
+        has_none = bool(parameters.get("allow_no_answer"))
         if "align_to_words" in parameters:
             parameters["align"] = "words" if parameters.pop("align_to_words") else "tokens"
         if isinstance(inputs, str):  # and a context, by their places
@@ -193,10 +231,17 @@ class QuestionAnswering(_Task):
             inputs = [{"question": q, "context": c} for q, c in zip(questions, contexts)]
 
         def answer(rows: list[Any]) -> list[Any]:
-            columns = [[_field(row, i, name) for i, row in enumerate(rows)] for name in ("question", "context")]
+            for i, row in enumerate(rows):
+                _check_fields(row, i, ("question", "context"))
+                for name in ("question", "context"):
+                    if row[name] == "":
+                        raise make_error("input", f"inputs[{i}]: {name}: expected a text, got an empty one", "inputs")
+            columns = [[row[name] for row in rows] for name in ("question", "context")]
             found = [one.to_dict() for one in self.pipeline.qa(*columns, **parameters)]
             keys = ("score", "start", "end", "answer")
             lists = [[{key: span[key] for key in keys} for span in one.get("answers", [one])] for one in found]
+            for span in (span for spans in lists for span in spans if not has_none and span["answer"] == ""):
+                span["score"] = 0.0  # a context without a single piece
             return [spans[0] if len(spans) == 1 else spans for spans in lists]
 
         return _each(_alone(inputs), answer)
@@ -204,7 +249,7 @@ class QuestionAnswering(_Task):
 
 class FillMask(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
-        parameters = _renamed(given, {})
+        parameters = _renamed_of_texts(given)
         if isinstance(parameters.get("targets"), str):
             parameters["targets"] = [parameters["targets"]]
         keys = ("score", "token", "token_str", "sequence")
@@ -219,9 +264,11 @@ class FillMask(_Task):
 
 class FeatureExtraction(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
-        parameters = _renamed(given, {})
+        parameters = _renamed_of_texts(given)
+        if "pooling" in parameters:
+            _refuse("pooling", "no such option; deberta.open(model).embed() pools", parameters["pooling"])
         return _each(
-            inputs, lambda rows: [[one.tolist()] for one in self.pipeline.embed(rows, pooling="none", **parameters)]
+            inputs, lambda rows: [[one.tolist()] for one in self.pipeline._vectors(rows, pooling="none", **parameters)]
         )
 
 

@@ -18,10 +18,13 @@ void check_length(const std::string& name, size_t length, const std::string& fir
       {{.message = fmt::format("expected {}, as many as {}, got {}", expected, first_name, length), .argument = name}});
 }
 
-// Arrays and columns of lists as lists.
+// Arrays and columns of lists as lists; a table is none.
 nb::object list_of_rows(nb::handle items, const std::string& name) {
   nb::object list = nb::borrow(items);
-  if (!is_list(list) && !PyType_Check(list.ptr()) && nb::hasattr(list, "tolist")) list = list.attr("tolist")();
+  const bool may_convert = !PyType_Check(list.ptr()) && !nb::hasattr(list, "columns");
+  for (const char* convert : {"tolist", "to_pylist"}) {
+    if (may_convert && !is_list(list) && nb::hasattr(list, convert)) list = list.attr(convert)();
+  }
   if (!is_list(list))
     throw Error(ErrorCode::kInput,
                 {{.message = "expected a list with a list of texts for each row", .argument = name}});

@@ -66,6 +66,12 @@ nb::list parameter_rows() {
   return rows;
 }
 
+nb::dict options_of_verb(const std::string& verb) {
+  nb::dict kinds;
+  for (const auto& [name, kind] : program::option_kinds(verb)) kinds[nb::cast(name)] = nb::cast(kind);
+  return kinds;
+}
+
 // `builtin`: folders of built-in models, in place of those beside a program.
 std::string find_folder(const std::string& name, const std::vector<std::string>& builtin) {
   ModelEnvironment environment = current_environment();
@@ -222,6 +228,7 @@ void bind(nb::module_& module) {
   keep_warnings();
   module.def("version", [] { return std::string(version()); });
   module.def("parameters", &parameter_rows);
+  module.def("options_of", &options_of_verb, nb::arg("verb"));
   module.def("run_command", &run_command, nb::arg("words"));
   module.def("find_model", &find_folder, nb::arg("name"), nb::arg("builtin"));
   module.def(

@@ -14,6 +14,7 @@
 #include "base/refuse_argument.h"
 #include "deberta/library.h"
 #include "hub/module_list.h"
+#include "pipeline/answer_json.h"
 #include "python/src/arrays.h"
 #include "python/src/values.h"
 #include "rows/row_parts.h"
@@ -164,7 +165,7 @@ namespace {
 // Rows in groups, without the GIL; the first that cannot be read or answered is thrown.
 template <class Answer>
 void answer_groups(const Inputs& inputs, const std::function<std::vector<Answer>(std::span<const TextInput>)>& answer,
-                   const std::function<void(Answer& answer)>& take) {
+                   const std::function<void(size_t row, Answer& answer)>& take) {
   for_each_group(
       inputs.size(), [&](size_t row) { return inputs.bytes(row); },
       [&](size_t first, size_t count) {
@@ -178,32 +179,50 @@ void answer_groups(const Inputs& inputs, const std::function<std::vector<Answer>
           }
           answers = answer(views);
         }
-        for (Answer& one : answers) take(one);
+        for (size_t i = 0; i < count; ++i) take(first + i, answers[i]);
       });
 }
 
+// What marks of objects say of rows whose answers are an array.
+struct ArrayMarks {
+  nb::list cut_tokens, is_empty;
+  template <class Answer>
+  void add(const TextInput& input, const Answer& answer) {
+    cut_tokens.append(answer.cut_tokens);
+    is_empty.append(is_of_empty_text(input, answer.tokens));
+  }
+  nb::tuple beside(nb::object array) const { return nb::make_tuple(std::move(array), cut_tokens, is_empty); }
+};
+
 }  // namespace
 
-nb::object Opened::scores(const Inputs& inputs, JsonObject parameters) const {
+nb::tuple Opened::scores(const Inputs& inputs, JsonObject parameters) const {
   const std::shared_ptr<const OpenedModel> model = this->model();
-  const SequenceOptions options = sequence_options(*model, std::move(parameters));
+  const SequenceOptions options = score_options(*model, std::move(parameters));
   classify(model->pipeline, {}, options);  // refuses a model without the head
   std::vector<float> scores;
+  ArrayMarks marks;
   answer_groups<SequenceAnswer>(
       inputs, [&](auto views) { return classify(model->pipeline, views, options); },
-      [&](SequenceAnswer& answer) { scores.insert(scores.end(), answer.scores.begin(), answer.scores.end()); });
-  return to_array(std::move(scores), {inputs.size(), static_cast<size_t>(model->pipeline.model.labels())});
+      [&](size_t row, SequenceAnswer& answer) {
+        marks.add(inputs.view(row), answer);
+        scores.insert(scores.end(), answer.scores.begin(), answer.scores.end());
+      });
+  return marks.beside(
+      to_array(std::move(scores), {inputs.size(), static_cast<size_t>(model->pipeline.model.labels())}));
 }
 
-nb::object Opened::embed(const Inputs& inputs, JsonObject parameters, const std::optional<std::string>& prompt) const {
+nb::tuple Opened::embed(const Inputs& inputs, JsonObject parameters, const std::optional<std::string>& prompt) const {
   const std::shared_ptr<const OpenedModel> model = this->model();
   const VectorRules rules = vector_rules(*model, std::move(parameters), prompt);
   const size_t columns = embedding_columns(model->pipeline, rules.options);
   std::vector<float> pooled;
   nb::list by_token;
+  ArrayMarks marks;
   answer_groups<EmbeddingAnswer>(
       inputs, [&](auto views) { return deberta::embed(model->pipeline, views, rules.options); },
-      [&](EmbeddingAnswer& answer) {
+      [&](size_t row, EmbeddingAnswer& answer) {
+        marks.add(inputs.view(row), answer);
         rules.apply(answer, columns);
         const size_t rows = answer.vectors.size() / rules.columns;
         if (rules.options.pools)
@@ -211,8 +230,8 @@ nb::object Opened::embed(const Inputs& inputs, JsonObject parameters, const std:
         else
           by_token.append(to_array(std::move(answer.vectors), {rows, rules.columns}));
       });
-  if (!rules.options.pools) return by_token;
-  return to_array(std::move(pooled), {inputs.size(), rules.columns});
+  if (!rules.options.pools) return marks.beside(by_token);
+  return marks.beside(to_array(std::move(pooled), {inputs.size(), rules.columns}));
 }
 
 nb::object to_exception(const Error& error) {

@@ -46,10 +46,10 @@ class Opened {
   nanobind::list run(const std::string& task, const Inputs& inputs, JsonObject parameters, bool keeps_errors) const;
 
   // [N, C]: the scores of classify, by class in the model's order.
-  nanobind::object scores(const Inputs& inputs, JsonObject parameters) const;
+  nanobind::tuple scores(const Inputs& inputs, JsonObject parameters) const;
 
   // [N, D]; without pooling a list of [L, D].
-  nanobind::object embed(const Inputs& inputs, JsonObject parameters, const std::optional<std::string>& prompt) const;
+  nanobind::tuple embed(const Inputs& inputs, JsonObject parameters, const std::optional<std::string>& prompt) const;
 
  private:
   std::shared_ptr<const OpenedModel> model_;

@@ -49,6 +49,8 @@ OpenedTokenizer::OpenedTokenizer(const std::string& path, const std::string& kin
 
 nb::list OpenedTokenizer::encode(const Inputs& inputs, JsonObject given) const {
   const Parameters parameters("tokenize", std::move(given));
+  if (parameters.find("skip_special_tokens") != nullptr)
+    refuse_argument("skip_special_tokens", "expected none, since it is of decode(); did you mean add_special_tokens?");
   const OffsetUnit unit = *parameters.choice<OffsetUnit>("offsets");
   EncodeOptions options{.add_special_tokens = parameters.flag("add_special_tokens")};
   const bool is_given = parameters.find("max_tokens") != nullptr;

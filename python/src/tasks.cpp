@@ -126,14 +126,13 @@ AnswerTexts nli_task(const OpenedModel& model, const Parameters& parameters) {
                     [](const TextInput&, const EntailmentAnswer& answer) { return to_json(answer); });
 }
 
+// As they stand, with the spaces around them and without letters too: the answer has them.
 std::vector<std::string> candidates(const Parameters& parameters) {
-  std::vector<std::string> labels;
-  for (const std::string& text : parameters.texts("labels")) {
-    std::string label(strip(text));
-    if (label.empty()) continue;
-    if (std::ranges::find(labels, label) != labels.end())
-      refuse_argument("labels", fmt::format("expected different labels, got {} twice", quote_json(label)));
-    labels.push_back(std::move(label));
+  std::vector<std::string> labels = parameters.texts("labels");
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto before = labels.begin() + static_cast<ptrdiff_t>(i);
+    if (std::find(labels.begin(), before, labels[i]) != before)
+      refuse_argument("labels", fmt::format("expected different labels, got {} twice", quote_json(labels[i])));
   }
   return labels;
 }
@@ -220,9 +219,14 @@ AnswerTexts qa_task(const OpenedModel& model, const Parameters& parameters) {
   options.max_question_tokens = *parameters.whole("max_question_tokens");
   options.aligns_to_words = parameters.text("align") == "words";
   const bool has_threshold = parameters.find("no_answer_threshold") != nullptr;
+  const Json* allows = parameters.find("allow_no_answer");
+  if (has_threshold && allows != nullptr && !allows->as_bool())
+    refuse_argument("no_answer_threshold", "expected none with allow_no_answer=False");
   options.allows_none = parameters.flag("allow_no_answer") || has_threshold;
   if (has_threshold) options.null_threshold = static_cast<float>(*parameters.number("no_answer_threshold"));
   options.as_transformers = model.as_transformers;
+  if (model.as_transformers && parameters.find("stride") == nullptr)
+    options.rules.stride = transformers_stride(options.rules.encode.max_tokens);
   const OffsetUnit unit = *parameters.choice<OffsetUnit>("offsets");
   return with_marks([&model, options](auto inputs) { return qa(model.pipeline, inputs, options); },
                     [unit, has_all = options.top_k > 1](const TextInput& input, const QuestionAnswer& answer) {
@@ -254,7 +258,7 @@ AnswerTexts fill_task(const OpenedModel& model, const Parameters& parameters) {
   options.rules.encode.parse_mask = true;
   const std::vector<std::string> targets = parameters.texts("targets");
   if (parameters.find("targets") != nullptr && targets.empty()) refuse_argument("targets", "expected words, got none");
-  options.targets = target_ids(model.pipeline.tokenizer, targets);
+  options.targets = target_ids(model.pipeline.tokenizer, targets, model.as_transformers);
   const size_t top_k = *parameters.whole("top_k");
   if (top_k > 0 || !options.targets.empty()) options.top_k = top_k > 0 ? top_k : options.targets.size();
   return with_marks([&model, options](auto inputs) { return fill(model.pipeline, inputs, options); },
@@ -306,6 +310,7 @@ EmbeddingOptions embedding_options(const OpenedModel& model, const Parameters& p
 
 // The verb `embed` of pairs: its parameters, another answer.
 AnswerTexts similarity_task(const OpenedModel& model, const Parameters& parameters) {
+  if (parameters.find("dimensions") != nullptr) refuse_argument("dimensions", "expected none for a similarity");
   const SimilarityOptions options{embedding_options(model, parameters)};
   if (!options.embedding.pools)
     refuse_argument("pooling", "expected auto, cls, mean or max for a similarity, got none");
@@ -341,8 +346,14 @@ AnswerTexts answering(const OpenedModel& model, std::string_view task, JsonObjec
   return row->make(model, Parameters(row->parameters, std::move(parameters)));
 }
 
-SequenceOptions sequence_options(const OpenedModel& model, JsonObject parameters) {
-  return sequence_options(model, Parameters("classify", std::move(parameters)));
+SequenceOptions score_options(const OpenedModel& model, JsonObject given) {
+  const Parameters parameters("classify", std::move(given));
+  if (parameters.find("top_k") != nullptr)
+    refuse_argument("top_k", "expected none for scores, which are of all classes");
+  SequenceOptions options = sequence_options(model, parameters);
+  if (options.window_scores == WindowScores::kEach)
+    refuse_argument("window_scores", "expected mean or max for scores, which are of whole texts, got each");
+  return options;
 }
 
 VectorRules vector_rules(const OpenedModel& model, JsonObject given, const std::optional<std::string>& prompt) {

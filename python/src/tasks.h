@@ -31,7 +31,7 @@ using AnswerTexts = std::function<std::vector<JsonObject>(std::span<const TextIn
 AnswerTexts answering(const OpenedModel& model, std::string_view task, JsonObject parameters);
 
 // The options of classify, for its scores by class. Throws as answering().
-SequenceOptions sequence_options(const OpenedModel& model, JsonObject parameters);
+SequenceOptions score_options(const OpenedModel& model, JsonObject parameters);
 
 // How the vectors of embed are made, and what is cut from them.
 struct VectorRules {

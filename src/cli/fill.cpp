@@ -14,7 +14,7 @@ FillOptions fill_options(const FillVerb& options, const Tokenizer& tokenizer) {
   fill.rules.encode.parse_mask = true;
   if (options.targets.is_given() && options.targets.value.empty())
     throw Error(ErrorCode::kUsage, "--targets", "expected words, got none");
-  fill.targets = target_ids(tokenizer, options.targets.value);
+  fill.targets = target_ids(tokenizer, options.targets.value, options.model.compat == Compat::kHf);
   if (options.top_k > 0)
     fill.top_k = options.top_k;
   else if (!fill.targets.empty())

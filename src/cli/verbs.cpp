@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "deberta/error.h"
+#include "deberta/pipeline.h"
 #include "measure/kernel_facts.h"
 #include "program/builtin_model.h"
 #include "program/file_jobs.h"
@@ -43,6 +44,13 @@ void choose_model(Verb& options) {
   }
 }
 
+// `qa` as transformers: the stride of its pipeline, unless another is given.
+void follow_transformers(QaVerb& options, bool has_stride) {
+  if (has_stride || options.model.compat != Compat::kHf) return;
+  const size_t length = options.encoding.max_tokens.value.value_or(EncodeOptions{}.max_tokens);
+  options.encoding.stride->set(transformers_stride(length), "--compat hf");
+}
+
 // Applies the length limits of the model's folder; `embed` reads its sentence_bert_config.json first, `eval` its files.
 template <class Verb>
 void follow_folder(Verb& options) {
@@ -50,7 +58,9 @@ void follow_folder(Verb& options) {
     program::follow_folder_limits(options.encoding, options.model);
   } else if constexpr (requires { options.encoding; } && !std::is_same_v<Verb, EmbedVerb> &&
                        !std::is_same_v<Verb, EvalVerb>) {
+    [[maybe_unused]] const bool has_stride = options.encoding.stride && options.encoding.stride->is_given();
     program::follow_folder_limits(options.encoding, options.model.name);
+    if constexpr (std::is_same_v<Verb, QaVerb>) follow_transformers(options, has_stride);
   }
 }
 

@@ -45,7 +45,8 @@ FillAnswer::Mask fill_one(const Tokenizer& tokenizer, const Encoding& encoding, 
 
 }  // namespace
 
-std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words) {
+std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<std::string>& words,
+                                bool as_transformers) {
   std::vector<int32_t> ids;
   std::unordered_set<std::string_view> seen;
   for (const std::string& word : words) {
@@ -56,8 +57,9 @@ std::vector<int32_t> target_ids(const Tokenizer& tokenizer, const std::vector<st
             .argument = "targets"}});
   }
   for (const std::string& word : words) {
-    std::optional<int32_t> id = tokenizer.id_of(std::string(kWordStart) + word);
-    if (!id) id = tokenizer.id_of(word);
+    const std::string marked = std::string(kWordStart) + word;
+    std::optional<int32_t> id = tokenizer.id_of(as_transformers ? word : marked);
+    if (!id) id = tokenizer.id_of(as_transformers ? marked : word);
     if (!id) {
       throw Error(ErrorCode::kInput, {{.message = fmt::format("expected words that are one token, got \"{}\"", word),
                                        .argument = "targets",

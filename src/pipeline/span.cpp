@@ -52,6 +52,14 @@ SpanAnswerRules answer_rules(const Tokenizer& tokenizer, const QuestionOptions& 
           .null_threshold = options.null_threshold};
 }
 
+[[noreturn]] void refuse_stride(size_t stride, size_t room) {
+  throw Error(
+      ErrorCode::kInput,
+      {{.message = fmt::format("expected less than the {} tokens of the context in a window, got {}", room, stride),
+        .argument = "stride",
+        .remedies = {{"raise {}", "max_tokens"}}}});
+}
+
 // Windows of all inputs, and what the model says of them.
 struct Windows {
   Sequences sequences;
@@ -100,9 +108,11 @@ std::vector<Encoding> encode_context(const Tokenizer& tokenizer, const TextInput
                   .limit = encode.max_tokens,
                   .remedies = {{"raise {}", "max_tokens"}, {"lower {}", "max_question_tokens"}}}});
   }
-  const size_t room = encode.max_tokens - taken, most = rules.as_transformers ? room - 1 : room / 2;
+  const size_t room = encode.max_tokens - taken, stride = rules.encoding.stride;
+  if (rules.as_transformers && context.size() > room && stride >= room) refuse_stride(stride, room);
+  const size_t most = rules.as_transformers ? room - 1 : room / 2;
   std::vector<Encoding> encodings;
-  for (const Window& window : make_windows(context.size(), room, std::min(rules.encoding.stride, most)))
+  for (const Window& window : make_windows(context.size(), room, std::min(stride, most)))
     encodings.push_back(window_encoding(question, context, window, tokenizer.special()));
   encodings.front().cut_tokens = question.cut_tokens;
   return encodings;

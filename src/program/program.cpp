@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@
 #include "deberta/library.h"
 #include "options/error_options.h"
 #include "options/options.h"
+#include "options/other_trainers.h"
 #include "options/verb_options.h"
+#include "pipeline/parameters.h"
 #include "program/command_line.h"
 #include "program/config_file.h"
 #include "program/help.h"
@@ -100,6 +103,22 @@ int run_program(int argc, char** argv, RunVerb run_verb) {
     std::fputs(fmt::format("internal: {}\n", error.what()).c_str(), stderr);
   }
   return 1;
+}
+
+std::vector<std::pair<std::string, std::string>> option_kinds(std::string_view verb) {
+  std::vector<std::pair<std::string, std::string>> kinds;
+  for (const OptionRow& row : option_table()) {
+    if (applies_to(row, verb)) kinds.emplace_back(row.name, row.type == OptionType::kFlag ? "flag" : row.range);
+  }
+  for (const OptionAlias& alias : option_aliases()) {
+    if (find_alias(verb, alias.name) == &alias) kinds.emplace_back(alias.name, alias.value.empty() ? "" : "flag");
+  }
+  for (const OtherTrainersOption& row : other_trainers_options()) {
+    if (!names_word(row.verbs, verb)) continue;
+    std::istringstream names{std::string(row.names)};
+    for (std::string name; names >> name;) kinds.emplace_back(name, "of others");
+  }
+  return kinds;
 }
 
 }  // namespace deberta::program

@@ -98,19 +98,33 @@ def test_windows_compare_unless_hf_is_asked_for(tmp_path):
     assert ours <= 1.0001 and theirs > 1.5 * ours
 
 
-@pytest.mark.parametrize("stride", [16, 60])
+@pytest.mark.parametrize("stride", [16, 60, None])
 def test_words_are_cut_and_windows_overlap_as_asked_where_hf_is_asked_for(tmp_path, stride):
-    """Every answer from windows whose edges lie within words, with an overlap below and above half a window."""
+    """Every answer from windows whose edges lie within words, with an overlap below and above half a window, and
+    with theirs."""
     pipe = pipeline("question-answering", make_layout(tmp_path, "questions"))
     row = {"question": "who?", "context": "the incomprehensibilities of counterrevolutionaries misunderstood " * 8}
     theirs = quiet(lambda: pipe(**row, max_seq_len=80, doc_stride=stride, top_k=20))
-    words = ("--max-tokens", 80, "--stride", stride, "--top-k", 20, "--tokenizer", "fast")
+    overlap = () if stride is None else ("--stride", stride)
+    words = ("--max-tokens", 80, *overlap, "--top-k", 20, "--tokenizer", "fast")
     for more, is_equal in (((), False), (("--compat", "hf"), True)):
         ours = program(tmp_path, "qa", [row], *words, *more)[0]["answers"]
         assert (
             [(answer["answer"], round(answer["score"], 4)) for answer in ours]
             == [(answer["answer"].strip(), round(answer["score"], 4)) for answer in theirs]
         ) == is_equal
+
+
+def test_targets_are_looked_up_as_written_where_hf_is_asked_for(tmp_path):
+    folder = make_layout(tmp_path, "masked words")
+    pipe = pipeline("fill-mask", folder)
+    vocabulary = pipe.tokenizer.get_vocab()
+    word = next(one for one in sorted(vocabulary) if one.isalpha() and f"\u2581{one}" in vocabulary)
+    theirs = quiet(lambda: pipe("the [MASK] sat", targets=[word]))[0]["token"]
+    rows, words = [{"text": "the [MASK] sat"}], ("--targets", word, "--tokenizer", "fast")
+    for more, id in (((), vocabulary[f"\u2581{word}"]), (("--compat", "hf"), theirs)):
+        assert program(tmp_path, "fill", rows, *words, *more)[0]["masks"][0]["tokens"][0]["token"] == id
+    assert theirs == vocabulary[word]
 
 
 def test_a_model_without_entailment_is_refused(tmp_path):

@@ -162,6 +162,12 @@ TEST_F(Heads, TargetsAreWordsOfOneToken) {
   const auto ids = target_ids(tokenizer, {"house"});
   ASSERT_EQ(ids.size(), 1u);
   EXPECT_EQ(tokenizer.piece(ids[0]), "\xE2\x96\x81house");
+  const std::vector<int32_t> begins = target_ids(tokenizer, {"a"}), written = target_ids(tokenizer, {"a"}, true);
+  EXPECT_EQ(tokenizer.piece(begins[0]),
+            "\xE2\x96\x81"
+            "a");
+  EXPECT_EQ(tokenizer.piece(written[0]), "a");             // as transformers looks it up
+  EXPECT_EQ(target_ids(tokenizer, {"house"}, true), ids);  // no piece without the mark
   EXPECT_ERROR(target_ids(tokenizer, {"antidisestablishmentarianism"}), kInput, "expected words that are one token");
 }
 

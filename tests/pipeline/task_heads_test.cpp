@@ -386,6 +386,23 @@ TEST_F(TaskHeads, AnAnswerStandsAtItsPlaceInTheContext) {
                              [](const SpanAnswer& a, const SpanAnswer& b) { return a.score > b.score; }));
 }
 
+TEST_F(TaskHeads, AsTransformersAStrideLeavesEachWindowATokenOfItsOwn) {
+  const Pipeline pipeline = make(Head::kSpan, {}, 2);
+  const std::string context = long_text();
+  const TextInput input{"who is it ?", context}, short_input{"who is it ?", "a short context"};
+  QuestionOptions options;
+  options.rules.encode.max_tokens = 32;
+  const size_t question = pipeline.tokenizer.encode("who is it ?", {.add_special_tokens = false}).size();
+  const size_t room = 32 - question - 3;  // [CLS] and two [SEP]
+  options.rules.stride = room;
+  const size_t windows = qa(pipeline, {&input, 1}, options).at(0).windows;  // of half a window
+  options.as_transformers = true;
+  EXPECT_ERROR(qa(pipeline, {&input, 1}, options), kInput, "stride: expected less than the");
+  EXPECT_EQ(qa(pipeline, {&short_input, 1}, options).at(0).windows, 1u);
+  options.rules.stride = room - 1;
+  EXPECT_GT(qa(pipeline, {&input, 1}, options).at(0).windows, windows);
+}
+
 TEST_F(TaskHeads, ALongQuestionIsCutAndCountedAContextNever) {
   const Pipeline pipeline = make(Head::kSpan, {}, 2);
   const std::string text = long_text();

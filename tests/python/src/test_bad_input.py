@@ -300,7 +300,7 @@ TABLE = {
         lambda p: deberta.open(p.path, threads=-1),
         "usage",
         "threads",
-        "threads: expected an integer from 0, got -1",
+        "threads: expected an integer in 0..1024, got -1",
     ),
     "no name": ("sequence", lambda p: deberta.open(""), "usage", "model", "model: expected a name or a path, got ''"),
     "a name of another type": (
@@ -513,7 +513,7 @@ TABLE = {
         lambda p: deberta.open(p.path, threads=True),
         "usage",
         "threads",
-        "threads: expected an integer from 0, got True",
+        "threads: expected an integer in 0..1024, got True",
     ),
     "a name with a zero byte": ("lm", lambda p: deberta.open(p.path + "\0x"), "usage", "model", None),
     "parameters of None": (

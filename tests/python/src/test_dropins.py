@@ -17,6 +17,7 @@ import pyarrow
 import pytest
 
 from conftest import ROOT, run_python, texts
+from models import make_model
 
 A = [text for text in texts(20, 8) if text.strip() and "[" not in text]
 B = A[::-1]
@@ -347,7 +348,7 @@ def test_a_cross_encoder_of_langchain_has_one_score_a_pair(stand_ins, models, mo
         kind(models["sequence"])
 
 
-def test_estimators_of_scikit_learn_take_a_column(stand_ins, models, pipelines, monkeypatch):
+def test_estimators_of_scikit_learn_take_a_column(stand_ins, pipelines, tmp_path, monkeypatch):
     names = ("BaseEstimator", "ClassifierMixin", "TransformerMixin")
     stand_ins({"sklearn.base": {name: type(name, (), {}) for name in names}})
     monkeypatch.delitem(sys.modules, "deberta.sklearn", raising=False)
@@ -356,7 +357,12 @@ def test_estimators_of_scikit_learn_take_a_column(stand_ins, models, pipelines, 
     expected = pipelines["lm"].embed(A)
     for column in (A, tuple(A), iter(A), numpy.array(A, object), pyarrow.array(A)):
         assert (vectorizer.transform(column) == expected).all()
-    assert set(module.DebertaClassifier(pipelines["sequence"]).predict(A)) <= set(pipelines["sequence"].model.labels)
+    folder = make_model(tmp_path / "model", "sequence", labels=("zinc", "gold", "lead"))
+    classifier = module.DebertaClassifier(str(folder), {"threads": 1})
+    scores = classifier.predict_proba(A)
+    assert [*classifier.classes_] == ["gold", "lead", "zinc"]  # as scikit-learn's metrics take them to be
+    assert (scores[:, [2, 0, 1]] == classifier._opened().scores(A, function="softmax")).all()
+    assert [*classifier.predict(A)] == [one.label for one in classifier._opened().classify(A)]
     with pytest.raises(deberta.InputError, match="model: expected a model with two classes or more, got one"):
         module.DebertaClassifier(pipelines["number"]).predict(A)
     for table, got in (("a fine film", "one text"), (numpy.array([A]), "2 dimensions")):

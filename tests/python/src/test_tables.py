@@ -94,7 +94,7 @@ def test_a_table_has_the_arrays_of_the_method(pipelines, model, task, name, para
             message = "text: expected a text, got null" if bad[place] is None else "text: expected at most 60 tokens"
             assert list(row) == ["error"] and row["error"]["message"].startswith(message)
         else:
-            assert list(row) == [name] and (numpy.array(row[name], numpy.float32) == next(expected)).all()
+            assert row.keys() - {"empty"} == {name} and (numpy.array(row[name], numpy.float32) == next(expected)).all()
     vector = made.schema.field(name).type
     width = (vector.value_type if parameters.get("pooling") else vector).list_size
     assert width == {"scores": 3, "embed": parameters.get("dimensions", 16)}[task]
