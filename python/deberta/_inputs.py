@@ -29,6 +29,12 @@ def list_of(argument: str, values: Any, of: str = "texts") -> list[Any]:
     raise make_error("input", f"{argument}: expected a list of {of}, got {got}", argument)
 
 
+def check_batch_size(size: object) -> None:
+    """It changes nothing here; in the other libraries a number that is none is an error."""
+    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
+        raise make_error("usage", f"batch_size: expected a positive integer, got {size!r}", "batch_size")
+
+
 _DTYPES = {"float32": "fp32", "bfloat16": "bf16"}
 
 

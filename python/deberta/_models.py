@@ -42,9 +42,11 @@ def find_model(name: str | os.PathLike[str]) -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
+    """Those that can be read: no links that lead nowhere."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(root, name) for name in sorted(names) if not name.startswith("."))
+        paths = (os.path.join(root, name) for name in sorted(names) if not name.startswith("."))
+        yield from filter(os.path.isfile, paths)
 
 
 def stamps_of(folder: str) -> list[tuple[object, ...]]:

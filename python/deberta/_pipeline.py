@@ -70,9 +70,9 @@ class Pipeline:
             "share_weights": share_weights,
         }
         _check_types(self._options)
+        self._stamps = stamps_of(self.path)  # before the files are read: a change meanwhile is noticed
         self._core = _deberta.Model(self.path, **self._options)
         self._hash: str | None = None
-        self._stamps = stamps_of(self.path)
 
     @classmethod
     def _of(cls, core: _deberta.Model, path: str) -> Pipeline:

@@ -9,7 +9,7 @@ import os
 import sys
 
 from deberta._errors import make_error
-from deberta._inputs import list_of
+from deberta._inputs import check_batch_size, list_of
 from deberta._pipeline import Pipeline, pipeline_of
 
 TYPE_CHECKING = False
@@ -71,12 +71,6 @@ def _refuse(argument: str, expected: str, got: object) -> None:
 def _check_device(device: object) -> None:
     if device is not None and str(device) != "cpu":
         _refuse("device", "None or cpu", device)
-
-
-def _check_batch_size(size: object) -> None:
-    """It changes nothing here; there a number that is none is an error."""
-    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
-        _refuse("batch_size", "a positive integer", size)
 
 
 def _to_tensor(values: Any) -> Any:
@@ -229,7 +223,7 @@ class CrossEncoder(_Model):
     ) -> Any:
         """Scores [N] of pairs with a model of one class, else [N, C]; of a single pair without the first axis."""
         _check_device(device)
-        _check_batch_size(batch_size)
+        check_batch_size(batch_size)
         pairs = list_of("inputs", inputs, "pairs of texts")
         is_one = bool(pairs) and isinstance(pairs[0], str)
         if is_one:
@@ -272,7 +266,7 @@ class CrossEncoder(_Model):
             _refuse("query", "a text", query)
         if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 0):
             _refuse("top_k", "None or an integer from 0", top_k)
-        _check_batch_size(batch_size)
+        check_batch_size(batch_size)
         texts = list_of("documents", documents)
         pairs = [(query, text) for text in texts]
         scores = self.predict(pairs, prompt_name, prompt, activation_fn=activation_fn, device=device).tolist()
@@ -381,7 +375,7 @@ class SentenceTransformer(_Model):
     ) -> Any:
         """Vectors [N, D], or [D] of a single text; with output_value="token_embeddings" a list of [L, D]."""
         _check_device(device)
-        _check_batch_size(batch_size)
+        check_batch_size(batch_size)
         if precision not in (None, "float32"):
             _refuse("precision", "float32", precision)
         if output_value not in ("sentence_embedding", "token_embeddings"):

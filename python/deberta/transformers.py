@@ -9,7 +9,7 @@ import itertools
 import os
 
 from deberta._errors import make_error
-from deberta._inputs import dtype_of, list_of
+from deberta._inputs import check_batch_size, dtype_of, list_of
 from deberta._pipeline import Pipeline, pipeline_of
 
 TYPE_CHECKING = False
@@ -74,16 +74,16 @@ def _of_tokenizer(given: dict[str, Any]) -> dict[str, Any]:
 
 def _renamed(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Parameters by the names of this package; None is what is not given."""
-    if given.get("batch_size") is not None and (not isinstance(given["batch_size"], int) or given["batch_size"] < 1):
-        _refuse("batch_size", "a positive integer", given["batch_size"])
+    if given.get("batch_size") is not None:
+        check_batch_size(given["batch_size"])
     names = {"max_length": "max_tokens", **names}
     told = _of_tokenizer(_without_idle(dict(given)))
     return {names.get(name, name): value for name, value in told.items() if value is not None}
 
 
-def _renamed_of_texts(given: dict[str, Any]) -> dict[str, Any]:
+def _renamed_of_texts(given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """The same where no text has a pair."""
-    parameters = _renamed(given, {})
+    parameters = _renamed(given, names)
     parameters.pop(_ONLY_FIRST, None)
     return parameters
 
@@ -180,7 +180,7 @@ class ZeroShotClassification(_Task):
             labels = [label.strip() for label in candidate_labels.split(",") if label.strip()]
         else:
             labels = list_of("candidate_labels", candidate_labels)
-        parameters = _renamed_of_texts(given)
+        parameters = _renamed_of_texts(given, {})
         keys = ("sequence", "labels", "scores")
 
         def answer(rows: list[Any]) -> list[Any]:
@@ -192,8 +192,8 @@ class ZeroShotClassification(_Task):
 
 class TokenClassification(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
-        parameters = {"aggregation": "none", **_renamed(given, {"aggregation_strategy": "aggregation"})}
-        parameters.pop(_ONLY_FIRST, None)
+        names_here = {"aggregation_strategy": "aggregation"}
+        parameters = {"aggregation": "none", **_renamed_of_texts(given, names_here)}
         if given.get("truncation") not in (None, False, "do_not_truncate"):  # else windows
             parameters.setdefault("truncate", "right")
         names = ("entity", "entity_group", "score", "index", "word", "start", "end")
@@ -249,7 +249,7 @@ class QuestionAnswering(_Task):
 
 class FillMask(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
-        parameters = _renamed_of_texts(given)
+        parameters = _renamed_of_texts(given, {})
         if isinstance(parameters.get("targets"), str):
             parameters["targets"] = [parameters["targets"]]
         keys = ("score", "token", "token_str", "sequence")
@@ -264,7 +264,7 @@ class FillMask(_Task):
 
 class FeatureExtraction(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
-        parameters = _renamed_of_texts(given)
+        parameters = _renamed_of_texts(given, {})
         if "pooling" in parameters:
             _refuse("pooling", "no such option; deberta.open(model).embed() pools", parameters["pooling"])
         return _each(

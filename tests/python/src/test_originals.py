@@ -172,6 +172,7 @@ def test_vectors_of_small_integers_do_not_wrap(models):
 
 def test_a_model_that_changed_since_it_was_opened_is_not_pickled(tmp_path):
     folder = make_model(tmp_path / "model", "sequence", seed=1)
+    (folder / "nowhere").symlink_to("not-there")  # a link that leads nowhere is no file of a model
     opened = deberta.open(folder, threads=1)
     shutil.rmtree(folder)
     make_model(folder, "sequence", seed=2)
