@@ -1,4 +1,6 @@
-// Start-time fair queueing over clients by measured time; some threads take small work only.
+// Start-time fair queueing over clients by measured time; some threads take small work only. One thread at a time is on
+// its way to work, and wakes the next one where more waits: a thread that posts much, as the model's does at the end of
+// a batch, wakes one, not as many as there are, which would take its processor from it.
 #include "serve/work_pool.h"
 
 #include <algorithm>
@@ -25,17 +27,24 @@ struct WorkPool::State {
     std::condition_variable changed;
     bool is_woken = false;
   };
+  // Threads that do the same work.
+  struct Group {
+    std::vector<Sleeper*> idle;
+    size_t woken = 0;  // and not yet at work
+    Sleeper* wake();
+  };
 
   void run(bool takes_large);
-  void sleep(bool takes_large, Sleeper& sleeper, std::unique_lock<std::mutex>& lock);
-  Sleeper* woken(WorkSize size);
+  void sleep(Group& group, Sleeper& sleeper, std::unique_lock<std::mutex>& lock);
+  Sleeper* wake_one_more();
   Clients::iterator next(bool takes_large);
   void run_one(Clients::iterator chosen, bool takes_large, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex;
   std::deque<Sleeper> sleepers;  // of all threads
-  std::vector<Sleeper*> idle, idle_for_small;
+  Group all, only_small;
   Clients clients;
+  size_t waiting_small = 0, waiting_large = 0;
   double now = 0;  // the tag of the client served last
   bool is_stopped = false;
   std::vector<std::thread> threads;
@@ -53,12 +62,16 @@ WorkPool::State::Clients::iterator WorkPool::State::next(bool takes_large) {
 
 void WorkPool::State::run_one(Clients::iterator chosen, bool takes_large, std::unique_lock<std::mutex>& lock) {
   Client& client = chosen->second;
-  std::deque<std::function<void()>>& from = !client.small.empty() || !takes_large ? client.small : client.large;
+  const bool is_small = !client.small.empty() || !takes_large;
+  std::deque<std::function<void()>>& from = is_small ? client.small : client.large;
   std::function<void()> job = std::move(from.front());
   from.pop_front();
+  --(is_small ? waiting_small : waiting_large);
   ++client.running;
   now = std::max(now, client.tag);
+  Sleeper* const sleeper = wake_one_more();
   lock.unlock();
+  if (sleeper != nullptr) sleeper->changed.notify_one();
   const auto begun = std::chrono::steady_clock::now();
   job();
   job = nullptr;  // what it holds ends here, not under the lock
@@ -72,21 +85,29 @@ void WorkPool::State::run_one(Clients::iterator chosen, bool takes_large, std::u
                 [&](const auto& entry) { return entry.second.is_idle() && (is_over || entry.second.tag <= now); });
 }
 
-void WorkPool::State::sleep(bool takes_large, Sleeper& sleeper, std::unique_lock<std::mutex>& lock) {
+void WorkPool::State::sleep(Group& group, Sleeper& sleeper, std::unique_lock<std::mutex>& lock) {
   sleeper.is_woken = false;
-  (takes_large ? idle : idle_for_small).push_back(&sleeper);
+  group.idle.push_back(&sleeper);
   sleeper.changed.wait(lock, [&] { return sleeper.is_woken; });
+  --group.woken;
 }
 
-// A thread that can do it, which is to be notified without the lock, or it would wait for that at once. Null: none
-// waits; busy ones look for more work by themselves.
-WorkPool::State::Sleeper* WorkPool::State::woken(WorkSize size) {
-  std::vector<Sleeper*>& from = !idle.empty() || size == WorkSize::kLarge ? idle : idle_for_small;
-  if (from.empty()) return nullptr;
-  Sleeper* const sleeper = from.back();
+// It is to be notified without the lock, or it would wait for that at once.
+WorkPool::State::Sleeper* WorkPool::State::Group::wake() {
+  Sleeper* const sleeper = idle.back();
+  idle.pop_back();
   sleeper->is_woken = true;
-  from.pop_back();
+  ++woken;
   return sleeper;
+}
+
+// A thread for work that nobody is on the way to. Null: none waits for it, or a woken one takes it, or wakes the next
+// when it takes other work; busy ones look for more work by themselves.
+WorkPool::State::Sleeper* WorkPool::State::wake_one_more() {
+  const bool wants_large = waiting_large > 0 && all.woken == 0;
+  const bool wants_small = waiting_small > 0 && all.woken + only_small.woken == 0;
+  if ((wants_large || wants_small) && !all.idle.empty()) return all.wake();
+  return wants_small && !only_small.idle.empty() ? only_small.wake() : nullptr;
 }
 
 void WorkPool::State::run(bool takes_large) {
@@ -99,7 +120,7 @@ void WorkPool::State::run(bool takes_large) {
     else if (is_stopped)
       return;
     else
-      sleep(takes_large, sleeper, lock);
+      sleep(takes_large ? all : only_small, sleeper, lock);
   }
 }
 
@@ -112,7 +133,9 @@ WorkPool::~WorkPool() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->is_stopped = true;
-    while (State::Sleeper* const sleeper = state_->woken(WorkSize::kSmall)) sleeper->changed.notify_one();
+    for (State::Group* const group : {&state_->all, &state_->only_small}) {
+      while (!group->idle.empty()) group->wake()->changed.notify_one();
+    }
   }
   for (std::thread& thread : state_->threads) thread.join();
 }
@@ -123,8 +146,10 @@ void WorkPool::post(const std::string& client, WorkSize size, std::function<void
     const std::lock_guard lock(state_->mutex);
     State::Client& client_state = state_->clients[client];
     if (client_state.is_idle()) client_state.tag = std::max(client_state.tag, state_->now);
-    (size == WorkSize::kSmall ? client_state.small : client_state.large).push_back(std::move(job));
-    sleeper = state_->woken(size);
+    const bool is_small = size == WorkSize::kSmall;
+    (is_small ? client_state.small : client_state.large).push_back(std::move(job));
+    ++(is_small ? state_->waiting_small : state_->waiting_large);
+    sleeper = state_->wake_one_more();
   }
   if (sleeper != nullptr) sleeper->changed.notify_one();
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -23,6 +25,10 @@ class Record {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return names_.size() >= count; });
     return names_;
+  }
+  bool has_within(size_t count, std::chrono::seconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [&] { return names_.size() >= count; });
   }
   void open() {
     const std::lock_guard lock(mutex_);
@@ -76,6 +82,27 @@ TEST(WorkPool, SmallWorkDoesNotWaitForLargeWorkToEnd) {
     record.open();
   }
   EXPECT_EQ(record.wait_for(5), "xbsXL");
+}
+
+// A thread that is woken wakes the next one, or of jobs that wait for one another only the first would begin; nor is a
+// job ever left for which threads sleep.
+TEST(WorkPool, WhatIsPostedAtOnceRunsSideBySide) {
+  WorkPool pool(3, 1);
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const WorkSize size = round % 2 == 0 ? WorkSize::kSmall : WorkSize::kLarge;
+    const size_t count = size == WorkSize::kSmall ? 4 : 3;
+    const auto record = std::make_shared<Record>();
+    for (size_t i = 0; i < count; ++i)
+      pool.post(std::to_string(i), size, [record] {
+        record->add(".");
+        record->wait_until_open();
+        record->add("-");
+      });
+    ASSERT_TRUE(record->has_within(count, std::chrono::seconds(20))) << (record->open(), record->wait_for(2 * count));
+    record->open();
+    record->wait_for(2 * count);
+  }
 }
 
 TEST(WorkPool, WhatWasPostedRunsBeforeTheEnd) {
