@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 # What a pipeline there may be given and what has no meaning here.
-_IDLE = ("batch_size", "num_workers", "framework", "padding", "trust_remote_code", "token")
+_IDLE = ("batch_size", "num_workers", "padding", "trust_remote_code", "token")
 # Of deberta.open; whatever else a pipeline is made with is for its calls.
 _OPENING = ("dtype", "threads", "compat", "tokenizer", "allow_uncalibrated", "batch_tokens", "share_weights")
 _ONLY_FIRST = "only_first"
@@ -34,6 +34,9 @@ def _without_idle(given: dict[str, Any]) -> dict[str, Any]:
     device = given.pop("device", None)
     if str(device) not in ("None", "-1", "cpu"):
         _refuse("device", "None, -1 or cpu", device)
+    framework = given.pop("framework", None)
+    if framework not in (None, "pt"):
+        _refuse("framework", "None or pt", framework)
     return {name: value for name, value in given.items() if name not in _IDLE}
 
 
@@ -264,6 +267,9 @@ class FillMask(_Task):
 
 class FeatureExtraction(_Task):
     def _answer(self, inputs: Any, **given: Any) -> Any:
+        tokenizing = given.get("tokenize_kwargs")
+        if isinstance(tokenizing, dict) and tokenizing.get("padding") == "max_length":
+            _refuse("padding", "none, for padding has no vectors here", "max_length")
         parameters = _renamed_of_texts(given, {})
         if "pooling" in parameters:
             _refuse("pooling", "no such option; deberta.open(model).embed() pools", parameters["pooling"])

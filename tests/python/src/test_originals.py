@@ -259,3 +259,12 @@ def test_columns_of_lists_and_elements_of_arrow_are_rows(pipelines, models):
     found = model.predict_entities("a fine film", ["person", "place"], threshold=0)
     assert model.predict_entities("a fine film", numpy.array(["person", "place"]), threshold=0) == found
     assert model.inference(["a fine film"], [numpy.array(["person", "place"])], threshold=0) == [found]
+
+
+def test_what_frameworks_and_padding_would_change_is_refused(models):
+    with pytest.raises(deberta.InputError, match="framework: expected None or pt, got 'tf'"):
+        deberta.pipeline("fill-mask", models["lm"], threads=1, framework="tf")
+    pipe = deberta.pipeline("feature-extraction", models["lm"], threads=1, framework="pt")
+    with pytest.raises(deberta.InputError, match="padding: expected none, for padding has no vectors here"):
+        pipe("a", tokenize_kwargs={"padding": "max_length", "max_length": 16})
+    assert pipe("a", tokenize_kwargs={"padding": True}) == pipe("a", padding="max_length") == pipe("a")
