@@ -7,7 +7,7 @@ A file depends on
 * for a source, on the pages and tables beside it;
 * the files of this repository that its text names (`docs/reference/tasks.md`), and those in a folder that it names;
 * for a Python test, on src/cli/VERB.cpp (train/cli/VERB.cpp) of each verb that it writes as a word of its own, since it
-  runs the program, and a test of the server on all of src/serve;
+  runs the program, a test of the server on all of src/serve, and one of the package on all of python/;
 * for a test file, on the sources of the mutations whose rows name one of its suites.
 A file of data that nothing names belongs to the tests that name the nearest folder above it."""
 
@@ -156,6 +156,8 @@ class Tree:
                 yield from sources
         if name.startswith("tests/serve/"):
             yield from (file for file in self.files if re.fullmatch(r"src/serve/\w+\.cpp", file))
+        if name.startswith("tests/python/"):
+            yield from (file for file in self.files if re.fullmatch(r"python/(src|deberta)/\w+\.(cpp|pyi?)", file))
 
     def named(self, name: str):
         """Files and folders of the repository whose paths stand in the text: from the root, or from the folders of the

@@ -26,6 +26,9 @@ FILES = {
     "tests/cli/test_verb.py": 'from helper import run\nrun("verb")\n',
     "tests/cli/helper.py": "",
     "tests/cli/conftest.py": "",
+    "python/src/texts.cpp": "",
+    "python/deberta/_pipeline.py": "",
+    "tests/python/src/test_arrow.py": "import deberta\n",
     "tests/cli/test_page.py": 'PAGE = (ROOT / "docs/page.md").read_text() + (ROOT / "README.md").read_text()\n',
     "tests/golden/words/a.txt": "",
     "tests/one/words_test.cpp": 'golden("words/a.txt")\nTEST(Words, Are) {}\n',
@@ -75,6 +78,11 @@ def test_data_and_pages_break_the_tests_that_name_them(tree):
     assert broken(tree, "docs/unread.md") == {}
     assert broken(tree, "tests/golden/words/a.txt") == {"words_test.cpp": 1}
     assert tree.distances(["src/cli/page.html"])["src/cli/pages.cpp"] == 1
+
+
+def test_the_package_breaks_its_tests_whatever_they_import_of_it(tree):
+    assert broken(tree, "python/src/texts.cpp") == {"test_arrow.py": 1}
+    assert broken(tree, "python/deberta/_pipeline.py") == {"test_arrow.py": 1}
 
 
 def test_a_mutation_names_the_tests_of_its_file(tree):
