@@ -13,6 +13,7 @@
 #include "deberta/error.h"
 #include "deberta/find_model.h"
 #include "deberta/model.h"
+#include "deberta/pipeline.h"
 
 namespace deberta {
 
@@ -94,7 +95,12 @@ struct ServerSettings {
   size_t batch_tokens = 4500;  // that run together
   // Tokens of a text, at most those that the model's folder allows; none: those, up to 8,192, else 512.
   std::optional<size_t> max_input_length = {};
-  std::optional<bool> cuts = {};   // longer texts, instead of refusing them; none: as the client's family does
+  std::optional<bool> cuts = {};  // longer texts, instead of refusing them; none: as the client's family does
+  // What becomes of the windows of longer texts where labels are asked for, kMean or kMax; none: they are not read in
+  // windows. A request that says what happens to long texts overrides both. The labels are as in SequenceOptions, and
+  // every model that classifies must have them.
+  std::optional<WindowScores> window_scores = {};
+  std::vector<std::string> benign_labels = {};
   bool has_strict_fields = false;  // a field that nothing has read is refused
   bool has_tei_metrics = false;    // /metrics has the names of text-embeddings-inference too
 

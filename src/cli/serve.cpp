@@ -159,6 +159,9 @@ ServerSettings settings_of(const ServeVerb& options) {
   settings.batch_tokens = options.batch_tokens.value;
   settings.max_input_length = options.max_input_length.value;
   if (options.truncate != TruncateChoice::kAuto) settings.cuts = options.truncate == TruncateChoice::kRight;
+  if (options.window_scores != ServedWindows::kOff)
+    settings.window_scores = options.window_scores == ServedWindows::kMax ? WindowScores::kMax : WindowScores::kMean;
+  settings.benign_labels = options.benign_label;
   settings.has_strict_fields = options.strict_fields;
   settings.has_tei_metrics = options.metrics_names == MetricsNames::kTei;
   settings.trims_heap = true;

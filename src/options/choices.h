@@ -41,6 +41,7 @@ enum class DecayChoice { kLinear, kCosine, kOneMinusSqrt };
 enum class LogFormat { kText, kJson };
 enum class ExplorerChoice { kAuto, kOn, kOff };
 enum class MetricsNames { kDeberta, kTei };
+enum class ServedWindows { kOff, kMean, kMax };
 enum class HeadNames { kOriginal, kHf };
 enum class ShownPart { kHeads, kTerms, kPositions, kTables, kDecoder, kReplaced, kCompare };
 enum class FigureChoice {
@@ -157,6 +158,9 @@ inline constexpr auto kChoiceWords<ExplorerChoice> = std::to_array<ChoiceWord<Ex
 template <>
 inline constexpr auto kChoiceWords<MetricsNames> =
     std::to_array<ChoiceWord<MetricsNames>>({{"deberta", MetricsNames::kDeberta}, {"tei", MetricsNames::kTei}});
+template <>
+inline constexpr auto kChoiceWords<ServedWindows> = std::to_array<ChoiceWord<ServedWindows>>(
+    {{"off", ServedWindows::kOff}, {"mean", ServedWindows::kMean}, {"max", ServedWindows::kMax}});
 template <>
 inline constexpr auto kChoiceWords<ObjectiveChoice> = std::to_array<ChoiceWord<ObjectiveChoice>>(
     {{"mlm", ObjectiveChoice::kMlm}, {"causal", ObjectiveChoice::kCausal}, {"rtd", ObjectiveChoice::kRtd}});

@@ -679,6 +679,8 @@ struct ServeVerb : AnyVerb {
   double drain_s = option("drain-s");
   double drain_grace_s = option("drain-grace-s");
   TruncateChoice truncate = option("truncate");
+  ServedWindows window_scores = option("window-scores");
+  std::vector<std::string> benign_label = option("benign-label");
   LogFormat log_format = option("log-format");
   std::string log_file = option("log-file");
 };

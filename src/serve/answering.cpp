@@ -210,20 +210,39 @@ EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default
   return rules;
 }
 
+namespace {
+
+size_t most_stride(const ServedModel& model) {
+  return model.max_input_length / 2;
+}
+
+void set_windows(const ServedModel& model, WindowScores scores, std::optional<int64_t> stride,
+                 SequenceOptions& options) {
+  const auto most = static_cast<int64_t>(most_stride(model));
+  options.rules.long_text = LongText::kWindow;
+  options.rules.stride = static_cast<size_t>(stride.value_or(std::min(field::kStride.default_number(), most / 2)));
+  options.window_scores = scores;
+}
+
+}  // namespace
+
+void use_windows(const ServedModel& model, Body& body, SequenceOptions& options) {
+  if (!model.window_scores || body.find(field::kTruncate.name) || body.find(field::kTruncationDirection.name)) return;
+  set_windows(model, *model.window_scores, {}, options);
+  options.benign_labels = model.benign_labels;
+}
+
 void read_windows(const ServedModel& model, Body& body, SequenceOptions& options) {
   const std::optional<WindowScores> scores = body.choice<WindowScores>(field::kWindowScores);
   const std::optional<std::vector<std::string>> benign = body.texts(field::kBenignLabels);
-  const auto most = static_cast<int64_t>(model.max_input_length) / 2;
-  const std::optional<int64_t> stride = body.whole(field::kStride, most);
+  const std::optional<int64_t> stride = body.whole(field::kStride, static_cast<int64_t>(most_stride(model)));
   if (!scores) {
     for (const auto& [name, is_given] :
          {std::pair(field::kBenignLabels.name, benign.has_value()), std::pair(field::kStride.name, stride.has_value())})
       if (is_given) body.refuse(name, fmt::format("expected {} as well", field::kWindowScores.name));
-    return;
+    return use_windows(model, body, options);
   }
-  options.rules.long_text = LongText::kWindow;
-  options.rules.stride = static_cast<size_t>(stride.value_or(std::min(field::kStride.default_number(), most / 2)));
-  options.window_scores = *scores;
+  set_windows(model, *scores, stride, options);
   options.benign_labels = benign.value_or(std::vector<std::string>());
 }
 

@@ -33,6 +33,9 @@ struct ServedModel {
   size_t most_tokens = SIZE_MAX;  // in all sequences of a request
   // Whether texts that are too long are cut where a request does not set it; none: as the client's family does.
   std::optional<bool> cuts = {};
+  // How labels of texts that are too long are found, in windows, where a request says nothing of such texts.
+  std::optional<WindowScores> window_scores = {};
+  std::vector<std::string> benign_labels = {};
   std::vector<std::string> aliases = {};  // more names by which requests may name it
 };
 
@@ -178,8 +181,11 @@ class VectorCut {
 EncodingRules rules_of(const ServedModel& model, LongText by_default);
 // The same with the request's fields `truncate` and `truncation_direction`.
 EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default);
+// Texts that are too long are read in windows where the server does that and the request has none of the fields that
+// rules_of() reads.
+void use_windows(const ServedModel& model, Body& body, SequenceOptions& options);
 // Reads `window_scores` (mean, max, each), `stride` and `benign_labels`: with the first of them, texts that are too
-// long are read in windows.
+// long are read in windows. Without it as use_windows().
 void read_windows(const ServedModel& model, Body& body, SequenceOptions& options);
 // The labels of an answer, or those of each of its windows with their places in the text.
 using LabelsJson = Json (*)(const std::vector<LabelScore>& labels);

@@ -11,6 +11,7 @@
 #include "deberta/library.h"
 #include "heads/head_facts.h"
 #include "hub/module_list.h"
+#include "pipeline/finding_classes.h"
 #include "pipeline/packer.h"
 #include "serve/api_error.h"
 #include "serve/call.h"
@@ -22,6 +23,18 @@ namespace {
 
 constexpr size_t kMostId = 64;                         // characters of an id that a request brings
 constexpr size_t kMostField = 200, kMostDetail = 400;  // bytes in the log
+
+// Without its benign labels a guard cannot say which window is the worst.
+void check_windows(const ServedModel& model) {
+  if (model.window_scores != WindowScores::kMax || model.pipeline.model.head() != Head::kSequence) return;
+  try {
+    finding_classes(model.pipeline, model.benign_labels);
+  } catch (const Error& error) {
+    Problem problem = error.problems().front();
+    problem.message = fmt::format("{}: {}", model.name, problem.message);
+    throw Error(error.code(), {std::move(problem)});
+  }
+}
 
 // The lowest status that is logged.
 int least_status(LogLevel level) {
@@ -92,8 +105,11 @@ std::shared_ptr<Served> ServerState::open(const ModelSource& source) {
                                                 .max_client_batch = settings.limits.max_client_batch,
                                                 .most_tokens = settings.limits.max_client_bytes / kReadTokenBytes,
                                                 .cuts = settings.cuts,
+                                                .window_scores = settings.window_scores,
+                                                .benign_labels = settings.benign_labels,
                                                 .aliases = source.aliases},
                                       .worker = nullptr});
+  check_windows(served->model);
   const ModelConfig& config = served->model.pipeline.config;
   served->model.max_input_length = input_length(settings.max_input_length, transformer_folder(path));
   QueueLimits limits = queue;

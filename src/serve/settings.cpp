@@ -112,10 +112,23 @@ void check_exposure(const ServerSettings& settings) {
   }
 }
 
+void check_windows(const ServerSettings& settings) {
+  const auto refuse = [](std::string message, const char* argument, Remedy remedy) {
+    throw Error(ErrorCode::kUsage, {{.message = std::move(message), .argument = argument, .remedies = {remedy}}});
+  };
+  if (settings.window_scores == WindowScores::kEach)
+    refuse("expected labels of the whole text, got those of each window", "window_scores",
+           {"set {}", "window_scores", "max"});
+  if (!settings.benign_labels.empty() && settings.window_scores != WindowScores::kMax)
+    refuse("expected the windows to be searched for other labels as well", "benign_labels",
+           {"set {}", "window_scores", "max"});
+}
+
 }  // namespace
 
 void check_settings(const ServerSettings& settings) {
   check_models(settings);
+  check_windows(settings);
   check_exposure(settings);
 }
 

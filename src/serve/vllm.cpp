@@ -232,6 +232,7 @@ size_t classes_of(const ServedModel& model) {
 Answering classify_as_infinity(const ServedModel& model, Body& body) {
   SequenceOptions options;
   options.rules = rules_of(model, body, LongText::kCut);
+  use_windows(model, body, options);
   options.top_k = classes_of(model);
   if (body.flag(field::kRawScores)) options.function = ScoreFunction::kNone;
   Answering reply = classified(model, body, options, classes_of_infinity);
@@ -268,6 +269,8 @@ Answering classify(const ServedModel& model, Body& body) {
     body.refuse(field::kAddSpecialTokens.name, "expected true: the model reads every text with its special tokens");
   SequenceOptions options;
   options.rules = rules_of_vllm(model, body);
+  if (!body.find(field::kTruncatePromptTokens.name) && !body.find(field::kTruncationSide.name))
+    use_windows(model, body, options);
   options.top_k = 1;
   if (!body.flag(field::kUseActivation)) options.function = ScoreFunction::kNone;
   Answering reply = classified(model, body, options, classes_of_vllm);

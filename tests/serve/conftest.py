@@ -168,6 +168,14 @@ def serve(tmp_path_factory):
             server.process.wait()
 
 
+def start_failure(*words):
+    """The exit code and the message of a server that does not start."""
+    done = subprocess.run(
+        [BINARY, "serve", "--port", "0", *map(str, words)], capture_output=True, text=True, env=clean_environment()
+    )
+    return done.returncode, done.stderr
+
+
 @pytest.fixture(scope="session")
 def server(serve, models):
     """One server with all models, each under its name."""

@@ -169,6 +169,14 @@ TEST(Server, RefusesSettingsThatNoServerCanHave) {
   limited.models.front().max_requests = 1;
   limited.models.front().max_queue_tokens = 0;
   EXPECT_ERROR(Server{limited}, kUsage, "max_queue_tokens: a: expected 1 to 4294967296, got 0");
+  ServerSettings windows = with_names({"a"});
+  windows.window_scores = WindowScores::kEach;
+  EXPECT_ERROR(Server{windows}, kUsage,
+               "window_scores: expected labels of the whole text, got those of each window; set window_scores=max");
+  windows.window_scores = {};
+  windows.benign_labels = {"safe"};
+  EXPECT_ERROR(Server{windows}, kUsage,
+               "benign_labels: expected the windows to be searched for other labels as well; set window_scores=max");
   ServerSettings unknown = with_names({"a", "b"});
   unknown.default_model = "b";
   EXPECT_NO_THROW(Server{unknown});

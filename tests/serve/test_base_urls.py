@@ -1,14 +1,13 @@
 """A base URL for each model, /models/NAME, for clients that can name none; and models of several names."""
 
 import json
-import subprocess
 import threading
 
 import numpy
 import pytest
 
 import contract
-from conftest import BINARY, clean_environment, wait_for
+from conftest import start_failure, wait_for
 
 TEXT = "a fine film"
 TEXTS = [TEXT, "one that I would never see again", "so so"]
@@ -251,13 +250,6 @@ def test_a_full_model_refuses_while_another_answers(serve, models):
         done.set()
         thread.join()
     assert server.post("/models/labels/predict", {"inputs": TEXT})
-
-
-def start_failure(*words):
-    done = subprocess.run(
-        [BINARY, "serve", "--port", "0", *map(str, words)], capture_output=True, text=True, env=clean_environment()
-    )
-    return done.returncode, done.stderr
 
 
 def test_a_path_with_signs_of_names(serve, models, tmp_path):

@@ -6,7 +6,7 @@ import json
 import numpy
 import pytest
 
-from conftest import PATIENT
+from conftest import PATIENT, start_failure
 from models import make_model, read_safetensors, write_safetensors
 
 LONG = "word " * 3000
@@ -195,6 +195,54 @@ def test_what_windows_need(server):
     ):
         status, answer = server.refused("/predict", {"inputs": "a"} | body, x_model="labels")
         assert status == 422 and answer.get("field", "/inputs") == field, (body, answer)
+
+
+def test_windows_by_the_server_for_clients_that_have_no_field_for_them(serve, deberta, models):
+    """On every route of labels; what a request says of long texts comes first."""
+    text = "good " * 1000 + "bad " * 100
+    label = deberta("classify", "-m", models["labels"], PLAIN)[0]["label"]
+    worst = ["--window-scores", "max", "--benign-label", label]
+    labels = ["-m", f"labels={models['labels']}"]
+    server = serve(*labels, *worst, *PATIENT)
+    expected = deberta("classify", "-m", models["labels"], "--truncate", "window", *worst, text)[0]
+
+    def best(answer):
+        return max(answer, key=lambda one: one["score"])
+
+    scored = server.post("/classify", {"input": text})["data"][0]
+    for answer in (
+        best(server.post("/predict", {"inputs": text})),
+        best(server.post("/models/labels", {"inputs": text})[0]),
+        best(server.post("/classify", {"input": text, "raw_scores": False})["data"][0]),
+        {"label": scored["label"], "score": max(scored["probs"])},
+    ):
+        assert (answer["label"], answer["score"]) == (expected["label"], pytest.approx(expected["score"], abs=1e-6))
+    cut = deberta("classify", "-m", models["labels"], text)[0]["score"]
+    assert cut != pytest.approx(expected["score"], abs=1e-6)
+    for path, body in (
+        ("/predict", {"inputs": text, "truncate": True}),
+        ("/models/labels", {"inputs": text, "parameters": {"truncate": True}}),
+        ("/classify", {"input": text, "truncate_prompt_tokens": -1}),
+    ):
+        status, headers, _ = server.request("POST", path, body)
+        assert (status, headers["x-truncated-inputs"]) == (200, "1"), (path, body)
+    assert server.refused("/predict", {"inputs": text, "truncate": False})[0] in (413, 422)
+    mean = best(server.post("/predict", {"inputs": text, "window_scores": "mean"}))["score"]
+    assert mean == best(serve(*labels, "--window-scores", "mean").post("/predict", {"inputs": text}))["score"]
+    assert mean != pytest.approx(expected["score"], abs=1e-6)
+
+
+def test_windows_that_no_model_of_the_server_can_have(models):
+    labels = ["-m", f"labels={models['labels']}"]
+    for words, expected in (
+        (["--benign-label", "a"], "--benign-label: expected the windows to be searched for other labels as well; set "),
+        (["--window-scores", "mean", "--benign-label", "a"], "; set --window-scores max\n"),
+        (["--window-scores", "max"], "--benign-label: labels: expected the classes that are benign, and others, of "),
+        (["--window-scores", "max", "--benign-label", "no such"], "--benign-label: labels: expected a class of the "),
+        (["--window-scores", "each"], '--window-scores: expected off, mean, max, got "each"'),
+    ):
+        status, said = start_failure(*labels, *words)
+        assert status == 2 and expected in said, (words, said)
 
 
 def test_offsets_in_units_of_utf_16(server):

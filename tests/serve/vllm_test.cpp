@@ -208,5 +208,24 @@ TEST_F(Vllm, LongTextsAreCutForInfinitysClients) {
   EXPECT_NE(of(R"(, "raw_scores": false, "truncate": false)"), "none");
 }
 
+// Both read it in windows where the server does so, unless the request says what happens to it.
+TEST_F(Vllm, LongTextsAreReadInTheServersWindows) {
+  const test::TemporaryFolder folder;
+  ServedModel guard = served(folder, {"safe", "attack"});
+  guard.window_scores = WindowScores::kMax;
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "word ";
+  const auto cut_inputs = [&](const std::string& more) {
+    const Answering reply = plan(guard, vllm::classify, R"({"input": ")" + text + "\"" + more + "}");
+    return std::pair(reply.plan->sequences.size(), reply.cut_inputs);
+  };
+  EXPECT_EQ(cut_inputs(""), std::pair(size_t{2}, size_t{0}));
+  EXPECT_EQ(cut_inputs(R"(, "raw_scores": false)"), std::pair(size_t{2}, size_t{0}));
+  const std::pair<size_t, size_t> cut{1, 1};
+  EXPECT_EQ(cut_inputs(R"(, "raw_scores": false, "truncate": true)"), cut);
+  EXPECT_EQ(cut_inputs(R"(, "truncate_prompt_tokens": 8)"), cut);
+  EXPECT_EQ(cut_inputs(R"(, "truncate_prompt_tokens": -1, "truncation_side": "left")"), cut);
+}
+
 }  // namespace
 }  // namespace deberta::serve::vllm_test

@@ -39,9 +39,17 @@ constexpr OptionRow kAnswerRows[] = {
     OptionRow{"window-scores", 0, kChoice, "mean", "mean|max", "eval",
               "how a text that is read in windows (--truncate window) is answered; mean: by the mean of the windows' "
               "logits; max: by the window in which a class that is not benign scores highest"},
+    OptionRow{
+        "window-scores", 0, kChoice, "off", "off|mean|max", "serve",
+        "how a text that is too long is classified where a request does not say it; off: as --truncate says; mean: "
+        "in windows, by the mean of their logits; max: by the window in which a class that is not benign scores "
+        "highest, for guards"},
     several(of(parameter("classify", "benign_labels"), "benign-label", 0, "; may be repeated")),
     OptionRow{"benign-label", 0, kFiles, "", "LABEL", "eval",
               "a benign class, for --window-scores max and --false-positive-rate; may be repeated; default: the "
+              "classes named benign, safe, clean, ham or legit"},
+    OptionRow{"benign-label", 0, kFiles, "", "LABEL", "serve",
+              "a benign class of every model that classifies, for --window-scores max; may be repeated; default: the "
               "classes named benign, safe, clean, ham or legit"},
     OptionRow{"false-positive-rate", 0, kList, "", "RATES", "eval",
               "for guards: report the share of benign rows that are flagged and the share of findings that are missed, "
