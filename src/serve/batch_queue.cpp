@@ -137,6 +137,14 @@ void BatchQueue::end_if_done(RequestId id) {
   requests_.erase(entry);
 }
 
+void BatchQueue::end_running(const QueuedSequence& sequence) {
+  Request& request = requests_.at(sequence.request);
+  release(request, sequence.tokens);
+  --request.running;
+  --gauges_.running;
+  end_if_done(sequence.request);
+}
+
 void BatchQueue::cancel(RequestId id) {
   if (requests_.contains(id)) drop(id);
 }
@@ -168,14 +176,27 @@ void BatchQueue::serve(Class& chosen, const std::string& name, std::map<Place, W
   if (!client.waiting.empty()) chosen.order.emplace(client.tag, name);
 }
 
+// Drops a request that cannot meet its deadline, also what the batch has of it already: a short sequence can still be
+// in time when a longer one of the same request is not.
+void BatchQueue::drop_late(RequestId id, Turn& turn) {
+  turn.late.push_back(id);
+  drop(id);
+  std::erase_if(turn.batch.sequences, [&](const QueuedSequence& taken) {
+    if (taken.request != id) return false;
+    turn.batch.work -= work_of(taken.tokens, limits_);
+    end_running(taken);
+    return true;
+  });
+  if (turn.batch.sequences.empty()) turn.batch.work = 0;
+}
+
 // Takes one sequence of the client, or drops a late request of its; false: nothing of it fits.
 bool BatchQueue::take_from(Class& chosen, const std::string& name, Turn& turn) {
   Client& client = chosen.clients.at(name);
   std::vector<Waiting*> passed;
   for (auto at = client.waiting.begin(); at != client.waiting.end() && passed.size() < kLookahead; ++at) {
     if (is_late(at->second, turn.now)) {
-      turn.late.push_back(at->second.sequence.request);
-      drop(at->second.sequence.request);
+      drop_late(at->second.sequence.request, turn);
       return true;
     }
     if (turn.takes(at->second)) {
@@ -238,12 +259,8 @@ BatchQueue::Batch BatchQueue::next_batch(int64_t now, std::vector<RequestId>& la
 std::vector<bool> BatchQueue::finish(const Batch& batch, int64_t elapsed) {
   std::vector<bool> are_wanted;
   for (const QueuedSequence& sequence : batch.sequences) {
-    Request& request = requests_.at(sequence.request);
-    are_wanted.push_back(!request.is_gone);
-    release(request, sequence.tokens);
-    --request.running;
-    --gauges_.running;
-    end_if_done(sequence.request);
+    are_wanted.push_back(!requests_.at(sequence.request).is_gone);
+    end_running(sequence);
   }
   running_work_ -= batch.work;
   if (elapsed > 0 && batch.work > 0) {

@@ -77,7 +77,7 @@ class BatchQueue {
   void cancel(RequestId request);
 
   struct Batch {
-    std::vector<QueuedSequence> sequences;  // empty: nothing waits
+    std::vector<QueuedSequence> sequences;  // empty: nothing waits, or requests were late and more may wait
     double work = 0;
   };
   // The next batch, whose sequences run from now on. `late`: requests that can no longer meet their deadline; they are
@@ -129,12 +129,14 @@ class BatchQueue {
   void forget_waiting(Request& request);
   void drop(RequestId id);
   void end_if_done(RequestId id);
+  void end_running(const QueuedSequence& sequence);
   void release(Request& request, size_t tokens);
   bool has_share(const std::string& client, size_t tokens) const;
   double time_of(double work) const { return speed_ > 0 ? work / speed_ : 0; }
   bool is_late(const Waiting& waiting, int64_t now) const;
   double most_work(int64_t now);
   void note_served(const std::string& client, int64_t now);
+  void drop_late(RequestId id, Turn& turn);
   bool take_from(Class& chosen, const std::string& name, Turn& turn);
   void serve(Class& chosen, const std::string& name, std::map<Place, Waiting>::iterator at, Turn& turn);
 

@@ -137,7 +137,7 @@ void ModelWorker::State::compute() {
     const int64_t begin = microseconds();
     const BatchQueue::Batch batch = queue.next_batch(begin, late);
     end_late(late, ended);
-    if (batch.sequences.empty() && ended.empty()) {
+    if (batch.sequences.empty() && late.empty()) {
       changed.wait(lock);
       continue;
     }

@@ -242,6 +242,27 @@ TEST(BatchQueue, WhatCannotMeetItsDeadlineIsDroppedBeforeItRuns) {
   expect_at_rest(queue);
 }
 
+// Its short sequence would still be in time.
+TEST(BatchQueue, WhatTheBatchHasOfALateRequestLeavesIt) {
+  for (const bool is_alone : {false, true}) {
+    BatchQueue queue(small_limits());
+    put(queue, from("a"), {100});
+    run_one(queue);  // one unit of work per microsecond
+    const RequestId hopeless = put(queue, from("a", Priority::kNormal, 1040), {10, 20, 50, 30});
+    std::vector<RequestId> others;
+    if (!is_alone) others.push_back(put(queue, from("a", Priority::kNormal, 1060), {40}));
+    std::vector<RequestId> late, taken;
+    const BatchQueue::Batch batch = queue.next_batch(1000, late);
+    for (const QueuedSequence& sequence : batch.sequences) taken.push_back(sequence.request);
+    EXPECT_EQ(late, std::vector<RequestId>{hopeless});
+    EXPECT_EQ(taken, others);
+    EXPECT_EQ(batch.work, is_alone ? 0 : 40);
+    EXPECT_EQ(queue.gauges().running, others.size());
+    EXPECT_EQ(queue.finish(batch, 50), std::vector<bool>(others.size(), true));
+    expect_at_rest(queue);
+  }
+}
+
 TEST(BatchQueue, DeadlinesPassWhileTheModelIsBusy) {
   BatchQueue queue(small_limits());
   std::vector<RequestId> late;
@@ -345,7 +366,10 @@ TEST(BatchQueue, NothingLeaksInAMillionRandomSteps) {
         if (running) finish();
         late.clear();
         running = queue.next_batch(now, late);
-        for (const RequestId id : late) ASSERT_EQ(open.erase(id), 1u);
+        for (const RequestId id : late) {
+          ASSERT_EQ(open.erase(id), 1u);
+          ASSERT_TRUE(std::ranges::none_of(running->sequences, [&](const auto& taken) { return taken.request == id; }));
+        }
         if (running->sequences.empty()) running.reset();
     }
     ASSERT_LE(queue.gauges().requests, limits.requests);

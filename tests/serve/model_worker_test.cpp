@@ -176,6 +176,29 @@ TEST(ModelWorker, ACancelledRequestIsNotToldWhetherItWaitsOrRuns) {
   expect_at_rest(worker);
 }
 
+// When the batch already has its short one.
+TEST(ModelWorker, ARequestWhoseLongSequenceIsLateEndsAsAWhole) {
+  StandIn model;
+  QueueLimits limits;
+  limits.even_length = 1;  // so that a long sequence takes years
+  limits.tokens = size_t{1} << 20;
+  ModelWorker worker(limits, model.run());
+  model.hold();
+  Asked first = ask(worker, texts_of({{1}}));
+  model.wait_for_packs(1);
+  const int64_t begun = microseconds();
+  while (microseconds() == begun) std::this_thread::yield();  // it took some time, so that the worker knows its speed
+  model.let_go();
+  EXPECT_EQ(first.future.get().kind, Outcome::Kind::kComputed);
+  const RequestInfo in_an_hour{
+      .client = "a", .priority = Priority::kNormal, .deadline = microseconds() + int64_t{3'600'000'000}};
+  const auto texts = texts_of({{1}, std::vector<int32_t>(300000, 1)});
+  EXPECT_EQ(ask(worker, texts, in_an_hour).future.get().kind, Outcome::Kind::kLate);
+  EXPECT_EQ(texts->taken[0] + texts->taken[1], 0);
+  EXPECT_EQ(ask(worker, texts_of({{1}})).future.get().kind, Outcome::Kind::kComputed);
+  expect_at_rest(worker);
+}
+
 TEST(ModelWorker, ADeadlineEndsARequestThatWaitsRunsOrIsStillRead) {
   StandIn model;
   ModelWorker worker({}, model.run());

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Twenty minutes of everything at once against one server: requests whose answers are known, reloads, clients that
-leave, bodies that are none, and more connections than may be open. Every request has its one right answer, the counts
-add up at the end, and the memory stays where it was.
+"""Twenty minutes of everything at once against one server: requests whose answers are known, some of them in a hurry,
+reloads, clients that leave, bodies that are none, and more connections than may be open. Every request has its one
+right answer, the counts add up at the end, and the memory stays where it was.
 
 usage: soak.py [SECONDS]        (DEBERTA_BINARY names the program)"""
 
@@ -55,6 +55,14 @@ class Soak:
         assert got == [self.answers[i] for i in which], "an answer is another text's, or changed"
         self.count("answers")
 
+    def hurry(self, draw):
+        """Short texts may be in time where long ones are not; then none is answered."""
+        which = [draw.randrange(len(self.texts)) for _ in range(60)]
+        ask = {"inputs": [[self.texts[i]] for i in which]}
+        status, _, text = self.server.request("POST", "/predict", ask, {"x-deadline-ms": str(draw.randint(1, 400))})
+        assert status == 504 or json.loads(text) == [self.answers[i] for i in which], (status, text)
+        self.count("answers in a hurry" if status == 200 else "requests that were late")
+
     def leave(self, draw):
         body = json.dumps({"inputs": [["word " * 200] for _ in range(20)]}).encode()
         whole = (
@@ -86,7 +94,7 @@ def main():
         texts = [f"text number {i} " + "and more " * (i % 40) for i in range(400)]
         answers = [server.post("/predict", {"inputs": [[text]]})[0] for text in texts]
         soak = Soak(server, texts, answers)
-        acts = [soak.ask] * 4 + [soak.leave, soak.hostile, soak.reload]
+        acts = [soak.ask] * 4 + [soak.hurry] * 2 + [soak.leave, soak.hostile, soak.reload]
         threads = [threading.Thread(target=soak.run, args=(seed, act)) for seed, act in enumerate(acts)]
         for thread in threads:
             thread.start()
