@@ -212,15 +212,15 @@ EncodingRules rules_of(const ServedModel& model, Body& body, LongText by_default
 
 namespace {
 
-size_t most_stride(const ServedModel& model) {
-  return model.max_input_length / 2;
+int64_t most_stride(const ServedModel& model) {
+  return static_cast<int64_t>(model.max_input_length / 2);
 }
 
 void set_windows(const ServedModel& model, WindowScores scores, std::optional<int64_t> stride,
                  SequenceOptions& options) {
-  const auto most = static_cast<int64_t>(most_stride(model));
+  const int64_t by_default = std::min(field::kStride.default_number(), most_stride(model) / 2);
   options.rules.long_text = LongText::kWindow;
-  options.rules.stride = static_cast<size_t>(stride.value_or(std::min(field::kStride.default_number(), most / 2)));
+  options.rules.stride = static_cast<size_t>(stride.value_or(by_default));
   options.window_scores = scores;
 }
 
@@ -235,7 +235,7 @@ void use_windows(const ServedModel& model, Body& body, SequenceOptions& options)
 void read_windows(const ServedModel& model, Body& body, SequenceOptions& options) {
   const std::optional<WindowScores> scores = body.choice<WindowScores>(field::kWindowScores);
   const std::optional<std::vector<std::string>> benign = body.texts(field::kBenignLabels);
-  const std::optional<int64_t> stride = body.whole(field::kStride, static_cast<int64_t>(most_stride(model)));
+  const std::optional<int64_t> stride = body.whole(field::kStride, most_stride(model));
   if (!scores) {
     for (const auto& [name, is_given] :
          {std::pair(field::kBenignLabels.name, benign.has_value()), std::pair(field::kStride.name, stride.has_value())})
