@@ -326,16 +326,19 @@ void ServerState::record(const RequestFacts& facts, const RequestLog& request_lo
     line.field = one_line(error->field, kMostField);
     if (line.status >= 500) line.detail = one_line(error->message, kMostDetail);
   }
-  response.sent = [this, line = std::move(line)](bool is_whole) { write_line(line, is_whole); };
+  // The level is that of the time of the answer: a client that has it and sets another level does not change its line.
+  response.sent = [this, line = std::move(line), least = least_status(log_level)](bool is_whole) {
+    write_line(line, least, is_whole);
+  };
 }
 
-void ServerState::write_line(RequestLog line, bool is_whole) {
+void ServerState::write_line(RequestLog line, int least, bool is_whole) {
   if (!is_whole && line.status < 400) {
     line.status = 499;
     line.code = "cut";
     ++cut_answers;
   }
-  if (settings.log != nullptr && line.status >= least_status(log_level)) settings.log(settings.context, line);
+  if (settings.log != nullptr && line.status >= least) settings.log(settings.context, line);
 }
 
 void ServerState::expire() {

@@ -59,7 +59,7 @@ struct ServerState {
   // Counts the request, and logs it once its response is sent. `error`: the reason of a refusal; null: none.
   void record(const RequestFacts& facts, const RequestLog& line, const ApiError* error, HttpResponse& response);
   RequestLog line_of(const HttpRequest& request, const std::string& id, const std::string& key) const;
-  void write_line(RequestLog line, bool is_whole);
+  void write_line(RequestLog line, int least, bool is_whole);
   void expire();
   void trim();
 

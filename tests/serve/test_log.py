@@ -177,8 +177,9 @@ def test_a_log_file_is_opened_anew(serve, models, tmp_path):
     assert server.post("/predict", {"inputs": "a"}) and server.stop() == 0
 
 
-def test_an_answer_that_is_cut_is_no_success_in_the_log(serve, models):
-    server = serve("-m", models["labels"], "--log-format", "json", *PATIENT)
+@contextlib.contextmanager
+def half_an_answer(server):
+    """Has read the first bytes of an answer that no buffer holds, and leaves at the end."""
     body = json.dumps({"inputs": ["word " * 200] * 100}).encode()
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -190,6 +191,13 @@ def test_an_answer_that_is_cut_is_no_success_in_the_log(serve, models):
             + body
         )
         assert one.recv(100).startswith(b"HTTP/1.1 200")
+        yield
+
+
+def test_an_answer_that_is_cut_is_no_success_in_the_log(serve, models):
+    server = serve("-m", models["labels"], "--log-format", "json", *PATIENT)
+    with half_an_answer(server):
+        pass
     line = line_of(server, "cut")
     assert (line["status"], line["code"]) == (499, "cut")
     assert "deberta_answers_cut_total 1" in server.request("GET", "/metrics")[2]
@@ -207,6 +215,17 @@ def test_the_level_of_the_log(serve, models):
     lines = open(server.log).read().splitlines()
     assert [line for line in lines if "/predict" in line] == []
     assert [line for line in lines if "/admin/loglevel" in line] != []
+
+
+def test_a_level_set_during_an_answer_is_for_the_next(serve, models):
+    server = serve("-m", models["labels"], "--admin", *PATIENT)
+    server.post("/admin/loglevel", {"level": "error"})
+    with half_an_answer(server):
+        server.post("/admin/loglevel", {"level": "info"})
+    server.post("/predict", {"inputs": "a"}, x_request_id="after")
+    assert server.stop() == 0
+    log = open(server.log).read()
+    assert " after " in log and " cut " not in log
 
 
 def test_names_of_fields_do_not_begin_lines(serve, models):
