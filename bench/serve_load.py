@@ -16,13 +16,16 @@ sent. Texts have lengths as they occur (lognormal, median 60 pieces, at most 512
 one of vectors, one of a batch of four labels. PYTHON has what peer_server.py needs; each peer answers requests of
 labels in turns with ours, for half of the seconds.
 
---against compares two builds instead: both servers run, and answer in turns for each figure, in each round other
-requests at other times, the same for both; the medians of both, and of the ratios of the rounds with the least and the
-greatest. Overhead is then a mean: the histogram's bounds are too far apart to compare."""
+--against compares two builds instead. Each round starts both anew, one on each half of the processors, which they
+exchange from round to round: the pages that a process gets for the weights alone differ by some percent of its speed,
+which a queue multiplies. Both are asked at the same time, the same requests, each round others. It writes the medians
+of both and of the rounds' ratios, the ratios' quartiles, and the ratio of the sums over all rounds. Overhead is then a
+mean: the histogram's bounds are too far apart to compare."""
 
 import argparse
 import asyncio
 import json
+import os
 import pathlib
 import random
 import re
@@ -90,7 +93,7 @@ class Connection:
 
 
 async def closed_loop(port, clients, seconds, kinds=MIXED):
-    """(requests a second that are answered to clients who ask again at once, median seconds until an answer)"""
+    """(requests a second that are answered to clients who ask again at once, median and mean seconds until one is)"""
     source, late, end = requests(1, kinds), [], time.monotonic() + seconds
 
     async def client():
@@ -103,7 +106,7 @@ async def closed_loop(port, clients, seconds, kinds=MIXED):
 
     begun = time.monotonic()
     await asyncio.gather(*(client() for _ in range(clients)))
-    return len(late) / (time.monotonic() - begun), statistics.median(late)
+    return len(late) / (time.monotonic() - begun), statistics.median(late), statistics.mean(late)
 
 
 async def open_loop(port, rate, seconds, seed=2):
@@ -291,7 +294,8 @@ def beside_peers(options, port):
         found = {(name, clients): [] for name in ports for clients in (1, 32)}
         for _ in range(options.rounds):
             for name, clients in found:
-                found[name, clients].append(asyncio.run(closed_loop(ports[name], clients, options.seconds / 2, LABELS)))
+                rate, median, _ = asyncio.run(closed_loop(ports[name], clients, options.seconds / 2, LABELS))
+                found[name, clients].append((rate, median))
     finally:
         for process, _ in started.values():
             process.terminate()
@@ -299,69 +303,106 @@ def beside_peers(options, port):
     return {key: tuple(statistics.median(part) for part in zip(*rounds)) for key, rounds in found.items()}
 
 
-def start_server(options, program):
-    """(process, port)"""
-    words = ["-m", options.model, "--port", "0", "--threads", options.threads, "--dtype", options.dtype]
+def start_server(options, program, processors=None):
+    """(process, port); `processors` are those that the server may use, all by default"""
+    threads = str(len(processors)) if processors else options.threads
+    words = ["-m", options.model, "--port", "0", "--threads", threads, "--dtype", options.dtype]
     limits = ["--max-concurrent-requests", options.queue]
     limits += ["--max-connections-per-address", "4096", "--max-connections", "4096"]
-    process = subprocess.Popen([program, "serve", "-q", *words, *limits], stdout=subprocess.PIPE, text=True)
+    before = ["taskset", "-c", ",".join(map(str, processors))] if processors else []
+    process = subprocess.Popen([*before, program, "serve", "-q", *words, *limits], stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     if not line:
         sys.exit(f"serve_load: {program} serve did not start")
     return process, int(line.split()[0].rsplit(":", 1)[1])
 
 
-def compare(options):
-    """Writes how the server of options.program does beside that of options.against."""
-    servers = {name: start_server(options, getattr(options, name)) for name in ("against", "program")}
-    rows = []
+def of_both(ports, figures_of):
+    """{name: `await figures_of(port)`}, at the same time"""
 
-    def measure(what, figures_of, rounds):
-        """`figures_of(port, round)` of both: {figure: value}"""
-        found = {name: [] for name in servers}
-        for number in range(rounds):
-            for name in sorted(servers, reverse=number % 2 == 1):
-                found[name].append(figures_of(servers[name][1], number))
-        for figure in found["program"][0]:
-            old, new = ([turn[figure] for turn in found[name]] for name in ("against", "program"))
-            ratios = [b / a for a, b in zip(old, new) if a > 0]
-            row = {"what": f"{what} {figure}", "old": statistics.median(old), "new": statistics.median(new)}
-            if ratios:
-                row |= {"ratio": statistics.median(ratios), "least": min(ratios), "greatest": max(ratios)}
-            rows.append(row)
-            print(
-                f"{row['what']:24} {row['old']:10.4g} {row['new']:10.4g}"
-                + (f"  {row['ratio']:.3f} ({row['least']:.3f} to {row['greatest']:.3f})" if ratios else ""),
-                flush=True,
-            )
-        return found
+    async def both():
+        return await asyncio.gather(*map(figures_of, ports.values()))
 
-    def closed(port, _):
-        rate, seconds = asyncio.run(closed_loop(port, 32, options.seconds))
-        return {"answers/s": rate, "ms": 1000 * seconds}
+    return dict(zip(ports, asyncio.run(both())))
+
+
+def round_of_both(options, ports, number, capacities):
+    """{(what, figure): {name: value}}; the median of `capacities`, to which it adds its own, is what shares are of."""
+    found = {}
+
+    def measure(what, figures_of):
+        both = of_both(ports, figures_of)
+        for figure in both["program"]:
+            found[what, figure] = {name: figures[figure] for name, figures in both.items()}
+
+    async def overhead(port):
+        return {"us": await asyncio.to_thread(mean_overhead_us, port)}
+
+    async def wrk(port):
+        return {"answers/s": await asyncio.to_thread(throughput_of_wrk, port, text, options.seconds)}
+
+    async def closed(port):
+        rate, median, mean = await closed_loop(port, 32, options.seconds)
+        return {"answers/s": rate, "p50_ms": 1000 * median, "mean_ms": 1000 * mean}
 
     def at(rate):
-        def turn(port, number):
-            figures = asyncio.run(open_loop(port, rate, options.seconds, 100 + number))
-            return {name: figures[name] for name in ("goodput", "p50_ms", "p99_ms", "refused")}
+        async def figures(port):
+            told = await open_loop(port, rate, options.seconds, 100 + number)
+            return {name: told[name] for name in ("goodput", "p50_ms", "p99_ms", "refused")}
 
-        return turn
+        return figures
 
-    try:
-        for _, port in servers.values():
-            asyncio.run(closed_loop(port, 8, 3))  # warms up
-        measure("overhead", lambda port, _: {"us": mean_overhead_us(port)}, options.rounds)
-        text, tokens = text_of_128_tokens(servers["program"][1])
-        wrk = lambda port, _: {"answers/s": throughput_of_wrk(port, text, options.seconds)}
-        measure(f"wrk, {tokens} tokens", wrk, options.rounds)
-        found = measure("32 clients", closed, options.rounds)
-        capacity = statistics.median(turn["answers/s"] for turn in found["against"])
-        for share in SHARES:
-            measure(f"{100 * share:.0f} %", at(share * capacity), options.rounds)
-    finally:
-        for process, _ in servers.values():
-            process.terminate()
-            process.wait()
+    of_both(ports, lambda port: closed_loop(port, 8, 3))  # warms up
+    measure("overhead", overhead)
+    text, tokens = text_of_128_tokens(ports["program"])
+    measure(f"wrk, {tokens} tokens", wrk)
+    measure("32 clients", closed)
+    capacities.append(statistics.mean(found["32 clients", "answers/s"].values()))
+    for share in SHARES:
+        measure(f"{100 * share:.0f} %", at(share * statistics.median(capacities)))
+    found["capacity", "answers/s"] = dict.fromkeys(ports, statistics.median(capacities))
+    return found
+
+
+def row_of(what, figure, rounds):
+    """What all rounds say of a figure."""
+    old, new = ([both[name] for both in rounds] for name in ("against", "program"))
+    row = {"what": f"{what} {figure}", "old": statistics.median(old), "new": statistics.median(new)}
+    ratios = [b / a for a, b in zip(old, new) if a > 0]
+    if len(ratios) > 1:
+        low, median, high = statistics.quantiles(ratios, n=4)
+        row |= {"ratio": median, "quartiles": [low, high], "of_sums": sum(new) / sum(old)}
+    return row
+
+
+def compare(options):
+    """Writes how the server of options.program does beside that of options.against."""
+    processors = sorted(os.sched_getaffinity(0))
+    half = len(processors) // 2
+    if half == 0:
+        sys.exit("serve_load: --against needs two processors, one for each build")
+    rounds, capacities = [], []
+    for number in range(options.rounds):
+        halves = [processors[:half], processors[half : 2 * half]][:: -1 if number % 2 else 1]
+        servers = {}
+        try:
+            for name, share in zip(("against", "program"), halves):
+                servers[name] = start_server(options, getattr(options, name), share)
+            ports = {name: port for name, (_, port) in servers.items()}
+            rounds.append(round_of_both(options, ports, number, capacities))
+        finally:
+            for process, _ in servers.values():
+                process.terminate()
+                process.wait()
+        print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+    rows = [row_of(what, figure, [found[what, figure] for found in rounds]) for what, figure in rounds[0]]
+    print(f"{'':24} {'old':>10} {'new':>10}  {'ratio':>5} {'quartiles':>14}  of sums")
+    for row in rows:
+        line = f"{row['what']:24} {row['old']:10.4g} {row['new']:10.4g}"
+        if "ratio" in row:
+            low, high = row["quartiles"]
+            line += f"  {row['ratio']:.3f} {low:.3f} to {high:.3f}  {row['of_sums']:.3f}"
+        print(line)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
 
@@ -415,7 +456,7 @@ def main():
             f"{told['http_share']:.3f}",
             flush=True,
         )
-        capacity, _ = asyncio.run(closed_loop(port, 32, options.seconds))
+        capacity, *_ = asyncio.run(closed_loop(port, 32, options.seconds))
         print(
             f"capacity {capacity:.1f} requests/s\n"
             f"{'share':>6} {'asked/s':>8} {'answered/s':>10} {'p50 ms':>8} {'p99 ms':>8} {'refused':>8} "

@@ -31,6 +31,7 @@ class WeightLoader {
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const ModelConfig& config() const { return config_; }
+  const std::shared_ptr<DeviceMemory>& memory() const { return kernels_.memory; }
   Precision precision() const { return precision_; }  // precision of the encoder's layers
 
   const TensorView& tensor(std::string_view name);
@@ -41,6 +42,8 @@ class WeightLoader {
   Linear weights_only(std::string_view name, Precision precision);
   // A weight that a head has cut or turned, in fp32. `source` is read during the call alone; no bias: none.
   Linear packed(const WeightSource& source, std::span<const float> bias_N);
+  // What the store needs for layer(), but for a checking kernel's copies.
+  size_t layer_bytes(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration) const;
   LayerWeights layer(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration);
   ConvolutionWeights convolution();
   RelativeRows relative_table(WeightStore& temporary);

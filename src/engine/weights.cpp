@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,6 +223,13 @@ RelativeTable WeightLoader::project(const RelativeRows& relative_RD, const std::
 
 namespace {
 
+// AddressSanitizer sees a read beyond a matrix when each has a block of its own.
+#ifdef DEBERTA_SANITIZED
+constexpr bool kOneBlock = false;
+#else
+constexpr bool kOneBlock = true;
+#endif
+
 // Nothing is known without a calibration.
 Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedInput input) {
   if (calibration.layers.empty()) return {};
@@ -230,6 +238,28 @@ Quantizer quantizer_of(const Calibration& calibration, size_t layer, CalibratedI
 }
 
 }  // namespace
+
+size_t WeightLoader::layer_bytes(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration) const {
+  const size_t hidden = as_size(config_.hidden_size), inner = as_size(config_.intermediate_size);
+  const size_t heads = as_size(config_.num_attention_heads), head_size = as_size(config_.attention_head_size);
+  size_t total = 4 * Arena::bytes_for<float>(hidden);  // of both norms
+  const auto add = [&](size_t outputs, size_t depth, CalibratedInput input) {
+    const Quantizer quantizer = quantizer_of(calibration, as_size(n), input);
+    const WeightSource source{.outputs = outputs, .depth = depth, .quantizer = quantizer};
+    total += Arena::bytes_for<std::byte>(gemm_packed_bytes(kernels_, precision_, source));
+    total += Arena::bytes_for<float>(outputs);
+  };
+  add(heads * head_size, hidden, CalibratedInput::kProjections);
+  add(2 * heads * head_size, hidden, CalibratedInput::kProjections);
+  add(hidden, heads * head_size, CalibratedInput::kAttentionOutput);
+  add(inner, hidden, CalibratedInput::kUp);
+  add(hidden, inner, CalibratedInput::kDown);
+  if (relative_RD.rows == 0) return total;
+  const RelativeTableParams table{
+      .precision = attention_precision(precision_), .heads = heads, .head_size = head_size, .rows = relative_RD.rows};
+  const size_t tables = size_t{config_.has_c2p} + size_t{config_.has_p2c};
+  return total + tables * Arena::bytes_for<std::byte>(attention_table_bytes(kernels_, table));
+}
 
 LayerWeights WeightLoader::layer(int64_t n, const RelativeRows& relative_RD, const Calibration& calibration) {
   const std::string layer = fmt::format("encoder.layer.{}.", n);
@@ -276,6 +306,21 @@ void release_layer(const Checkpoint& checkpoint, size_t n) {
   }
 }
 
+// One for each layer, with room in one block of `w` for all: a pass reads them one after the other, and the fewer pages
+// they lie on, the fewer it looks up.
+std::vector<WeightStore> layer_stores(const WeightLoader& loader, const RelativeRows& relative_RD, ModelWeights& w) {
+  std::vector<size_t> sizes;
+  for (size_t n = 0; n < w.layers.size(); ++n)
+    sizes.push_back(loader.layer_bytes(static_cast<int64_t>(n), relative_RD, w.calibration));
+  std::span<std::byte> room = w.store.reserve(std::accumulate(sizes.begin(), sizes.end(), size_t{0}));
+  std::vector<WeightStore> stores;
+  for (const size_t size_bytes : sizes) {
+    stores.emplace_back(loader.memory(), room.first(std::min(size_bytes, room.size())));
+    room = room.subspan(std::min(size_bytes, room.size()));
+  }
+  return stores;
+}
+
 // Columns of the logits, which the head's row fixes or its classifier has; words are not counted.
 int64_t labels_of(const Checkpoint& checkpoint, const HeadFacts& head) {
   return head.fixed_outputs > 0 ? head.fixed_outputs : count_labels(checkpoint);
@@ -306,11 +351,24 @@ void order_products(std::vector<LayerWeights>& layers) {
 
 }  // namespace
 
+std::span<std::byte> WeightStore::reserve(size_t size_bytes) {
+  if (memory_ != nullptr || !kOneBlock) return {};
+  Arena& block = blocks_.emplace_back();
+  block.reserve(size_bytes);
+  return {block.take<std::byte>(size_bytes), size_bytes};
+}
+
 float* WeightStore::allocate(size_t count) {
   const size_t size_bytes = Arena::bytes_for<float>(count);
+  size_bytes_ += size_bytes;
+  if (size_bytes > 0 && size_bytes <= room_.size()) {
+    float* values = reinterpret_cast<float*>(room_.data());
+    room_ = room_.subspan(size_bytes);
+    std::fill(values + count, values + size_bytes / sizeof(float), 0.0f);
+    return values;
+  }
   Arena& block = blocks_.emplace_back(memory_);
   block.reserve(size_bytes);
-  size_bytes_ += size_bytes;
   return block.take<float>(count);
 }
 
@@ -322,6 +380,7 @@ const void* WeightStore::place(const void* host, size_t size_bytes) {
 }
 
 void WeightStore::take(WeightStore&& other) {
+  std::fill(other.room_.begin(), other.room_.end(), std::byte{});
   for (Arena& block : other.blocks_) blocks_.push_back(std::move(block));
   size_bytes_ += other.size_bytes_;
 }
@@ -354,8 +413,7 @@ ModelWeights load_weights(const Checkpoint& checkpoint, const Variant& variant, 
   WeightStore temporary(kernels.memory);
   const RelativeRows relative_RD = loader.relative_table(temporary);
   w.layers.resize(as_size(config.num_hidden_layers));
-  std::vector<WeightStore> stores;
-  for (size_t n = 0; n < w.layers.size(); ++n) stores.emplace_back(kernels.memory);
+  std::vector<WeightStore> stores = layer_stores(loader, relative_RD, w);
   parallel_for(parallel, w.layers.size(), [&](size_t n, size_t) {  // a task is a whole layer
     WeightLoader layer_loader(checkpoint, config, precision, kernels, serial(), stores[n]);
     w.layers[n] = layer_loader.layer(static_cast<int64_t>(n), relative_RD, w.calibration);

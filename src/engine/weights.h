@@ -96,9 +96,12 @@ struct HeadWeights {
 // Blocks of floats that never move.
 class WeightStore {
  public:
-  // On the host, or in `memory` of a device.
-  explicit WeightStore(std::shared_ptr<DeviceMemory> memory = nullptr) : memory_(std::move(memory)) {}
+  // On the host, or in `memory` of a device. `room` is used first: part of a block that another store reserved.
+  explicit WeightStore(std::shared_ptr<DeviceMemory> memory = nullptr, std::span<std::byte> room = {})
+      : memory_(std::move(memory)), room_(room) {}
 
+  // A block of the host's memory to give away; nothing on a device. Throws kOutOfMemory.
+  std::span<std::byte> reserve(size_t size_bytes);
   float* allocate(size_t count);  // 64-byte aligned; throws kOutOfMemory
   // `count` numbers that fill(float*) writes on the host.
   template <class Fill>
@@ -115,6 +118,7 @@ class WeightStore {
   }
   // Where operations read `host`, which must stay valid: there, or in a copy on the device.
   const void* place(const void* host, size_t size_bytes);
+  // What is left of the other's room becomes zeros: equal models have equal blocks.
   void take(WeightStore&& other);
   // The large blocks in the host's memory.
   std::vector<std::span<std::byte>> paged_blocks() const;
@@ -122,6 +126,7 @@ class WeightStore {
 
  private:
   std::shared_ptr<DeviceMemory> memory_;  // null: the host's
+  std::span<std::byte> room_;
   std::vector<Arena> blocks_;
   uint64_t size_bytes_ = 0;
 };

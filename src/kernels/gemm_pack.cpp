@@ -70,7 +70,7 @@ struct Packing {
   PanelLayout layout;
   const GemmPackKernel& kernel;
   const RowKernel* rows;
-  std::byte* panels;
+  std::byte* panels = nullptr;
   float* scales_N = nullptr;  // int8, as the two below
   int32_t* compensation_N = nullptr;
   float* outliers_ON = nullptr;
@@ -78,14 +78,21 @@ struct Packing {
   size_t row_bytes() const { return layout.groups * layout.group * layout.element; }
 };
 
-// Behind the panels of int8 weights.
-void place_int8(Packing& p) {
-  std::byte* at = p.panels + Arena::bytes_for<std::byte>(p.layout.panels(p.source.outputs) * p.layout.panel_bytes());
-  p.scales_N = reinterpret_cast<float*>(at);
-  at += Arena::bytes_for<float>(p.source.outputs);
-  p.compensation_N = reinterpret_cast<int32_t*>(at);
-  at += Arena::bytes_for<int32_t>(p.source.outputs);
-  p.outliers_ON = reinterpret_cast<float*>(at);
+// The next `count` numbers of the packed memory. Zeros fill their last cache line: equal weights are equal bytes.
+template <class T>
+T* take(std::byte*& at, size_t count) {
+  T* values = reinterpret_cast<T*>(at);
+  at += Arena::bytes_for<T>(count);
+  std::fill(reinterpret_cast<std::byte*>(values + count), at, std::byte{});
+  return values;
+}
+
+void place(Packing& p, std::byte* at) {
+  p.panels = take<std::byte>(at, p.layout.panels(p.source.outputs) * p.layout.panel_bytes());
+  if (p.precision != Precision::kInt8) return;
+  p.scales_N = take<float>(at, p.source.outputs);
+  p.compensation_N = take<int32_t>(at, p.source.outputs);
+  p.outliers_ON = take<float>(at, p.source.quantizer.outliers * p.source.outputs);
 }
 
 // Row n as q[n,k], and what belongs to it outside the panels.
@@ -231,15 +238,14 @@ PackedWeights gemm_pack(const KernelSet& kernels, Precision precision, const Wei
             .source = source,
             .layout = layout,
             .kernel = gemm_pack_kernel(level),
-            .rows = kernel_of(level, &ImplementationRow::rows),
-            .panels = static_cast<std::byte*>(memory)};
+            .rows = kernel_of(level, &ImplementationRow::rows)};
   require(Operation::kGemm, source.w_bf16_KN == nullptr || precision == Precision::kBf16, "a weight of bf16");
   if (precision == Precision::kInt8) {
     require(Operation::kGemm, source.w_KN == nullptr && source.w_bf16_KN == nullptr,
             "an int8 weight cannot be packed transposed");
     check_outliers(source.quantizer);
-    place_int8(p);
   }
+  place(p, static_cast<std::byte*>(memory));
   parallel_for(parallel, layout.panels(source.outputs), [&](size_t panel, size_t) { pack_panel(p, panel); });
   return {.panels = memory,
           .outputs = source.outputs,
