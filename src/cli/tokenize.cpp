@@ -24,21 +24,25 @@ Encoding encode_texts(const Tokenizer& tokenizer, const Row& row, const EncodeOp
   return row.pair ? tokenizer.encode_pair(row.text, *row.pair, encode) : tokenizer.encode(row.text, encode);
 }
 
-program::RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit,
+// An object or lines, whichever is written.
+program::RowAnswer encode_row(const Tokenizer& tokenizer, const EncodeOptions& encode, OffsetUnit unit, bool is_object,
                               const Row& row) {
   const Encoding encoding = encode_texts(tokenizer, row, encode);
-  const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
   program::RowAnswer answer;
   answer.tokens = encoding.size();
   answer.cut_tokens = encoding.cut_tokens;
   if (!encode.add_special_tokens) answer.tokens_of_nothing = 0;
+  if (is_object) {
+    answer.answer.object = to_json(encoding, row.text, row.pair, unit, tokenizer);
+    return answer;
+  }
+  const OffsetUnits first(unit, row.text), second(unit, row.pair.value_or(""));
   for (size_t i = 0; i < encoding.size(); ++i) {
     const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
     answer.answer.lines.push_back({program::cell(static_cast<uint64_t>(encoding.ids[i])),
                                    std::string(tokenizer.piece(encoding.ids[i])), program::cell(uint64_t{span.begin}),
                                    program::cell(uint64_t{span.end})});
   }
-  answer.answer.object = to_json(encoding, row.text, row.pair, unit, tokenizer);
   return answer;
 }
 
@@ -98,11 +102,13 @@ int run(const TokenizeVerb& options) {
     return write_arrays(options, reading, tokenizer, encode);
   const program::AnswerColumns columns =
       options.decode ? program::AnswerColumns{"text"} : program::AnswerColumns({"id", "piece", "start", "end"}, true);
+  const Format format = program::format_of(options.output);
+  const bool is_object = format == Format::kJson || format == Format::kJsonl;
   return program::run_rows(options, reading, columns, [&](std::span<const Row> rows) {
     std::vector<program::RowAnswer> answers;
     for (const Row& row : rows) {
       answers.push_back(options.decode ? decode_row(tokenizer, options.no_special, row)
-                                       : encode_row(tokenizer, encode, options.offsets, row));
+                                       : encode_row(tokenizer, encode, options.offsets, is_object, row));
     }
     return answers;
   });

@@ -176,12 +176,17 @@ JsonObject to_json(const Encoding& encoding, std::string_view text, std::optiona
                    OffsetUnit unit, const Tokenizer& tokenizer) {
   const OffsetUnits first(unit, text), second(unit, pair.value_or(""));
   JsonArray ids, pieces, spans, types;
+  for (JsonArray* values : {&ids, &pieces, &spans}) values->reserve(encoding.size());
   for (size_t i = 0; i < encoding.size(); ++i) {
     const Offset span = (i < encoding.second_begin ? first : second).convert(encoding.chars[i], encoding.bytes[i]);
-    ids.push_back(int64_t{encoding.ids[i]});
-    pieces.push_back(tokenizer.piece(encoding.ids[i]));
-    spans.push_back(JsonArray{int64_t{span.begin}, int64_t{span.end}});
-    types.push_back(int64_t{encoding.type_ids[i]});
+    ids.emplace_back(int64_t{encoding.ids[i]});
+    pieces.emplace_back(tokenizer.piece(encoding.ids[i]));
+    JsonArray ends;
+    ends.reserve(2);
+    ends.emplace_back(int64_t{span.begin});
+    ends.emplace_back(int64_t{span.end});
+    spans.emplace_back(std::move(ends));
+    if (pair) types.emplace_back(int64_t{encoding.type_ids[i]});
   }
   JsonObject object{{"ids", std::move(ids)}, {"tokens", std::move(pieces)}, {"offsets", std::move(spans)}};
   if (pair) object.emplace_back("type_ids", std::move(types));

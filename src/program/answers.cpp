@@ -191,12 +191,12 @@ std::string AnswerWriter::shown(const Cell& cell) const {
   return is_valid_utf8(cell.text) ? cell.text : replace_invalid_utf8(cell.text);  // a label with a lone surrogate
 }
 
-void AnswerWriter::answer(const Row& row, const Answer& answer) {
+void AnswerWriter::answer(const Row& row, Answer answer) {
   if (format_ == Format::kJson || format_ == Format::kJsonl) {
     if (keys_.empty()) {
       for (const JsonMember& member : answer.object) keys_.push_back(member.first);
     }
-    return object(row, answer.object, &answer);
+    return object(row, std::move(answer.object), &answer);
   }
   if (format_ == Format::kConll) return sentence(answer.words);
   if (format_ == Format::kTrec) return ranking(answer.words);
@@ -216,13 +216,13 @@ void AnswerWriter::answer(const Row& row, const Answer& answer) {
   }
 }
 
-void AnswerWriter::add_lines(const Row& row, const Answer& answer) {
+void AnswerWriter::add_lines(const Row& row, Answer& answer) {
   const TextMark whole{answer.cut_tokens, answer.is_of_empty_text};
   // A key that one line has is no line's from the row.
   JsonObject every = all_of(answer.kept);
   std::erase_if(every, [&](const JsonMember& member) { return !has(kept_, member.first); });
   for (size_t i = 0; i < answer.lines.size(); ++i) {
-    Cells cells = answer.lines[i];
+    Cells cells = std::move(answer.lines[i]);
     if (has_notes_) cells.emplace_back(note_of(answer.marks.empty() ? whole : answer.marks[i]));
     JsonObject own = answer.kept.empty() ? JsonObject() : answer.kept[i];
     for (const JsonMember& member : every) {

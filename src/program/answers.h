@@ -90,14 +90,14 @@ class AnswerWriter {
  public:
   AnswerWriter(const AnswerLayout& layout, FileWriter& out);
 
-  void answer(const Row& row, const Answer& answer);
+  void answer(const Row& row, Answer answer);
   // Keeps the row's place: an object with the key "error", or a line whose first cell is "!error".
   void bad(const Row& row, const Error& error);
   void flush();   // after each batch
   void finish();  // closes the JSON document
 
  private:
-  void add_lines(const Row& row, const Answer& answer);
+  void add_lines(const Row& row, Answer& answer);
   void object(const Row& row, JsonObject result, const Answer* answer = nullptr);
   void line(const Row& row, Cells cells, const JsonObject& own = {});  // with the row's number or kept values
   bool holds(const Row& row, const Cells& cells, const JsonObject& own);
