@@ -21,11 +21,17 @@ size_t alignment_of(size_t size_bytes) {
   return size_bytes >= Arena::kPaged ? kPage : Arena::kAlignment;
 }
 
+// Hints, whose failure is harmless. What was used before lies on small pages, which stay so until they are given back.
+void use_large_pages(void* block, size_t size_bytes) {
+  ::madvise(block, size_bytes / kPage * kPage, MADV_DONTNEED);
+  ::madvise(block, size_bytes, MADV_HUGEPAGE);
+}
+
 std::byte* allocate_host(size_t size_bytes, size_t alignment) {
   void* block = ::operator new (size_bytes, std::align_val_t{alignment}, std::nothrow);
   if (block == nullptr)
     throw Error(ErrorCode::kOutOfMemory, "arena", fmt::format("cannot allocate {} bytes", size_bytes));
-  if (alignment == kLargePage) ::madvise(block, size_bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
+  if (alignment == kLargePage) use_large_pages(block, size_bytes);
   return static_cast<std::byte*>(block);
 }
 

@@ -2,10 +2,13 @@
 #include "base/arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "support/expect_error.h"
 
@@ -87,6 +90,17 @@ TEST(Arena, ReportsMemoryThatCannotBeHad) {
   EXPECT_ERROR(arena.take<char>(1), kInternal, "got 1");
   arena.reserve(64);
   EXPECT_NE(arena.take<char>(64), nullptr);
+}
+
+// Pages that an earlier block left would stay small ones.
+TEST(Arena, ALargeBlockHasNoPagesOfEarlierBlocks) {
+  constexpr size_t kBlock = 8 << 20, kPage = 4096;
+  for (int i = 0; i < 3; ++i) std::vector<char>(3 * kBlock, 'x');  // later ones come from the heap, and stay there
+  Arena arena;
+  arena.reserve(kBlock);
+  std::vector<unsigned char> is_resident(kBlock / kPage);
+  ASSERT_EQ(::mincore(arena.paged_block().data(), kBlock, is_resident.data()), 0);
+  EXPECT_EQ(std::count_if(is_resident.begin(), is_resident.end(), [](unsigned char flags) { return flags & 1; }), 0);
 }
 
 }  // namespace
