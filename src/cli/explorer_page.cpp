@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,13 +34,15 @@ void append_module(const std::string& name, std::vector<std::string>& done, std:
   if (std::find(done.begin(), done.end(), name) != done.end()) return;
   done.push_back(name);
   std::string own;
-  std::istringstream lines(text_of(name));
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string_view rest = web::find_file(name)->text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.starts_with(kImport)) {
       const size_t from = line.find(kFrom) + kFrom.size();
-      append_module(line.substr(from, line.rfind('"') - from), done, script);
+      append_module(std::string(line.substr(from, line.rfind('"') - from)), done, script);
     } else {
-      own += line.substr(line.starts_with(kExport) ? kExport.size() : 0) + "\n";
+      own += line.substr(line.starts_with(kExport) ? kExport.size() : 0);
+      own += '\n';
     }
   }
   script += own;

@@ -25,10 +25,16 @@ std::string host_name() {
   return replace_invalid_utf8(name.data());
 }
 
+// Empty where there is none.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  std::getline(file, line);
+  file.exceptions(std::ios::badbit);  // else memory that it does not get is the end
+  try {
+    std::getline(file, line);
+  } catch (const std::ios_base::failure&) {
+    return "";
+  }
   return line;
 }
 

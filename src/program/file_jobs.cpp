@@ -47,7 +47,9 @@ void refuse_beside(const Options& options) {
                 fmt::format("expected no texts beside it, got \"{}\"", options.arguments.front()));
 }
 
+// A stream by itself takes an error, and memory that it does not get, for the end.
 std::vector<std::string> lines_of(std::istream& in) {
+  in.exceptions(std::ios::badbit);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
     if (line.ends_with('\r')) line.pop_back();

@@ -116,6 +116,7 @@ std::vector<std::pair<std::string, std::string>> option_kinds(std::string_view v
   for (const OtherTrainersOption& row : other_trainers_options()) {
     if (!names_word(row.verbs, verb)) continue;
     std::istringstream names{std::string(row.names)};
+    names.exceptions(std::ios::badbit);
     for (std::string name; names >> name;) kinds.emplace_back(name, "of others");
   }
   return kinds;

@@ -385,7 +385,10 @@ void Session::write(HttpResponse response, bool closes) {
   if (is_chunked_) response_.chunked(true);
   const bool has_body = response.status != 204;
   if (!pieces_ && has_body) response_.content_length(response.body.size());  // HEAD too: the length that GET has
-  out_ = (std::ostringstream() << response_.base()).str();
+  std::ostringstream head;
+  head.exceptions(std::ios::badbit);  // else memory that it does not get cuts the head
+  head << response_.base();
+  out_ = head.str();
   if (is_head_) {
     pieces_ = nullptr;
   } else if (!pieces_) {

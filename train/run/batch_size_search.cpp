@@ -33,6 +33,7 @@ void forget_peak() {
 
 uint64_t peak_bytes() {
   std::ifstream status("/proc/self/status");
+  status.exceptions(std::ios::badbit);
   for (std::string line; std::getline(status, line);) {
     constexpr std::string_view kPeak = "VmHWM:";
     if (line.starts_with(kPeak)) return std::stoull(line.substr(kPeak.size())) * 1024;
