@@ -313,8 +313,7 @@ int run(const BenchVerb& options) {
     const Json machine(bench.machine_figure());
     machines.add(machine.as_object());
     for (const Json& row : machine.find("multipliers")->as_array()) {
-      const Format format = program::format_of(options.output);
-      if (format != Format::kJson && format != Format::kJsonl) multipliers.add(row.as_object());
+      if (!program::is_json(program::format_of(options.output))) multipliers.add(row.as_object());
     }
     bench.note_other_choice();
     std::vector<Shape> shapes;

@@ -150,7 +150,7 @@ void print_result(const OutputSettings& output, const EvalResult& result) {
   if (!result.has_labels()) program::note("note: no row has a label: no metrics, only predictions");
   program::with_output(output, [&](FileWriter& out) {
     const Format format = program::format_of(output);
-    if (format == Format::kJson || format == Format::kJsonl) {
+    if (program::is_json(format)) {
       out.write(document_of(result, program::digits_of(output)).dump(format == Format::kJson ? 2 : 0) + '\n');
       return;
     }

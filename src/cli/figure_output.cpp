@@ -139,7 +139,7 @@ program::AnswerColumns answer_columns(const FigureColumns& columns, bool are_lin
 }
 
 program::Answer figure_answer(const Figure& figure, Format format) {
-  if (format == Format::kJson || format == Format::kJsonl) return {.object = figure.object(), .lines = {}};
+  if (program::is_json(format)) return {.object = figure.object(), .lines = {}};
   program::Answer answer;
   for (const FigureLine& line : figure.lines()) {
     program::Cells& cells = answer.lines.emplace_back();

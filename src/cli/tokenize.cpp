@@ -103,7 +103,7 @@ int run(const TokenizeVerb& options) {
   const program::AnswerColumns columns =
       options.decode ? program::AnswerColumns{"text"} : program::AnswerColumns({"id", "piece", "start", "end"}, true);
   const Format format = program::format_of(options.output);
-  const bool is_object = format == Format::kJson || format == Format::kJsonl;
+  const bool is_object = program::is_json(format);
   return program::run_rows(options, reading, columns, [&](std::span<const Row> rows) {
     std::vector<program::RowAnswer> answers;
     for (const Row& row : rows) {

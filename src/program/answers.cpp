@@ -87,6 +87,10 @@ Format format_of(const OutputSettings& output) {
   return !is_file && ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kTsv;
 }
 
+bool is_json(Format format) {
+  return format == Format::kJson || format == Format::kJsonl;
+}
+
 namespace {
 
 constexpr size_t kMaxColumns = 4096;  // as of a table that is read
@@ -192,7 +196,7 @@ std::string AnswerWriter::shown(const Cell& cell) const {
 }
 
 void AnswerWriter::answer(const Row& row, Answer answer) {
-  if (format_ == Format::kJson || format_ == Format::kJsonl) {
+  if (is_json(format_)) {
     if (keys_.empty()) {
       for (const JsonMember& member : answer.object) keys_.push_back(member.first);
     }
@@ -237,7 +241,7 @@ void AnswerWriter::add_lines(const Row& row, Answer& answer) {
 }
 
 void AnswerWriter::bad(const Row& row, const Error& error) {
-  if (format_ == Format::kJson || format_ == Format::kJsonl) {
+  if (is_json(format_)) {
     JsonObject detail{{"code", error_code_info(error.code()).name}, {"message", std::string(error.what())}};
     return object(row, {{"error", std::move(detail)}});
   }

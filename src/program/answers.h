@@ -64,6 +64,7 @@ Json with_digits(Json value, int digits);  // the floats in it
 
 // --format; auto: by the extension of -o, else a table on a terminal and tsv elsewhere. Never kAuto.
 Format format_of(const OutputSettings& output);
+bool is_json(Format format);  // as one document or as lines
 
 // The columns of a verb. With several lines per row, each begins with the row's number.
 struct AnswerColumns {

@@ -8,14 +8,13 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "data/lines.h"
 #include "data/row_form.h"
 #include "deberta/error.h"
 #include "jobs/file_job.h"
@@ -47,24 +46,22 @@ void refuse_beside(const Options& options) {
                 fmt::format("expected no texts beside it, got \"{}\"", options.arguments.front()));
 }
 
-// A stream by itself takes an error, and memory that it does not get, for the end.
-std::vector<std::string> lines_of(std::istream& in) {
-  in.exceptions(std::ios::badbit);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 // The paths in a list; standard input is one too.
 std::vector<std::string> listed_paths(const std::string& list) {
-  if (list.empty()) return {};
-  if (list == "-") return lines_of(std::cin);
-  std::ifstream file(list);
-  if (!file || is_directory(list)) throw Error(ErrorCode::kFileNotFound, list, "cannot open: expected a list of files");
-  return lines_of(file);
+  std::vector<std::string> paths;
+  if (list.empty()) return paths;
+  LineReader lines{ByteSource(list, [] { return interrupted() != 0; })};
+  std::string line;
+  for (;;) {
+    const LineReader::Status status = lines.next(line);
+    if (status == LineReader::Status::kEnd) break;
+    if (status == LineReader::Status::kTooLong)
+      throw Error(ErrorCode::kTooLarge, lines.where(),
+                  fmt::format("expected a path of at most {} bytes", LineReader::kMaxLineBytes));
+    if (!line.empty()) paths.push_back(line);
+  }
+  check_interrupted();
+  return paths;
 }
 
 std::string_view ending_of_format(Format format) {

@@ -25,9 +25,7 @@ class PositionVectors : public testing::Test {
   }
   static ModelConfig version_1() {
     ModelConfig config = test::tiny_config();
-    config.layout = Layout::kV1;
-    config.position_buckets = -1;
-    config.share_att_key = config.has_rel_layer_norm = false;
+    test::make_version_1(config);
     return config;
   }
   static ModelConfig unshared() {

@@ -468,3 +468,22 @@ def test_extract_refuses_a_map_of_placeholders(work, models, deberta):
         cwd=work,
     )
     assert done.returncode == 2 and "--files: expected no --redact-map beside it" in done.stderr
+
+
+def test_a_list_that_cannot_be_read_is_no_end(work, models, deberta):
+    write_rows(work, 1)
+    words = ["classify", "-m", models["sequence"], "--to", "out", "--files-from"]
+    folder = os.open(work, os.O_RDONLY)  # each read of it fails
+    try:
+        done = subprocess.run(
+            [BINARY, *map(str, words), "-"], stdin=folder, capture_output=True, cwd=work, timeout=HANG_SECONDS
+        )
+    finally:
+        os.close(folder)
+    assert done.returncode == 1 and b"standard input: expected a file, got a folder" in done.stderr
+    for path, message in [("gone", "gone: cannot open: No such file or directory"), ("/dev", "/dev: ")]:
+        done = deberta(*words, path, cwd=work)
+        assert done.returncode == 1 and message in done.stderr
+    (work / "list").write_text("in/00.jsonl\r\n", encoding="utf-16")
+    done = deberta(*words, "list", cwd=work)
+    assert done.returncode == 0 and sorted(answers_in(work / "out")) == ["00.tsv"]

@@ -25,10 +25,7 @@ ModelConfig convolutional() {
 
 ModelConfig version_1() {
   ModelConfig config = with_fast_heads();
-  config.layout = Layout::kV1;
-  config.share_att_key = false;
-  config.has_rel_layer_norm = false;
-  config.position_buckets = -1;
+  make_version_1(config);
   return config;
 }
 

@@ -20,16 +20,11 @@ using namespace test;
 // Sizes that no panel divides.
 ModelConfig config_of(Layout layout, bool has_c2p, bool has_p2c) {
   ModelConfig config = with_fast_heads();
-  config.layout = layout;
   config.intermediate_size = 520;
   config.has_c2p = has_c2p;
   config.has_p2c = has_p2c;
   config.relative_attention = has_c2p || has_p2c;
-  if (layout == Layout::kV1) {
-    config.share_att_key = false;
-    config.has_rel_layer_norm = false;
-    config.position_buckets = -1;
-  }
+  if (layout == Layout::kV1) make_version_1(config);
   return config;
 }
 

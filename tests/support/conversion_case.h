@@ -10,9 +10,7 @@ namespace deberta::test {
 
 inline ModelConfig tiny_v1_config() {
   ModelConfig c = tiny_config();
-  c.layout = Layout::kV1;
-  c.share_att_key = c.has_rel_layer_norm = false;
-  c.position_buckets = -1;
+  make_version_1(c);
   return c;
 }
 

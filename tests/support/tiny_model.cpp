@@ -31,6 +31,12 @@ std::vector<float> values_of(const TensorSpec& spec, uint64_t seed) {
 
 }  // namespace
 
+void make_version_1(ModelConfig& config) {
+  config.layout = Layout::kV1;
+  config.share_att_key = config.has_rel_layer_norm = false;
+  config.position_buckets = -1;
+}
+
 ModelConfig tiny_config() {
   ModelConfig c;
   c.hidden_size = c.embedding_size = c.pooler_hidden_size = 16;

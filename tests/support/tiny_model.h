@@ -21,6 +21,8 @@ inline void write_tiny_model(const std::string& folder, const ModelConfig& confi
   write_tiny_model(folder, config, facts_of(head), labels, seed);
 }
 
+void make_version_1(ModelConfig& config);  // fused projections, rows by distance, no norm of the table
+
 // The keys of config.json that describe `config`.
 Json to_json(const ModelConfig& config);
 

@@ -4,11 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace deberta::train {
 namespace {
 
+// Most of a table of words gets no gradient in a step, and comparing bytes is several times as fast as the sum.
+bool are_zeros(const float* values, size_t count) {
+  return values[0] == 0 && std::memcmp(values, values + 1, (count - 1) * sizeof(float)) == 0;
+}
+
 double sum_of_squares(const float* values, size_t count) {
+  if (are_zeros(values, count)) return 0;
   std::array<double, kSlotElements> lanes{};
   for (size_t i = 0; i < count; i += kSlotElements) {
     for (size_t j = 0; j < kSlotElements; ++j) {

@@ -132,11 +132,7 @@ TEST(TrainAndEngine, AgreeBeyondTheFarthestDistance) {
 
 // Fused tensors come in split, and the split ones with their key biases at 0 go out fused, byte for byte.
 TEST(Version1, ComesInFusedAndIsTrainedSplit) {
-  ModelForm form = make_form(Head::kMaskedLm, [](ModelConfig& c) {
-    c.share_att_key = c.has_rel_layer_norm = false;
-    c.position_buckets = -1;
-    c.layout = Layout::kV1;
-  });
+  ModelForm form = make_form(Head::kMaskedLm, make_version_1);
   const TemporaryFolder folder;
   write_tiny_model(folder.path(), form.config, Head::kMaskedLm);
   const Checkpoint fused = Checkpoint::open(folder.path());

@@ -27,6 +27,21 @@ TEST(GradientNorm, IsThatOfAllParametersTogether) {
   EXPECT_EQ(global_norm(make_layout({}), FlatBuffer(size_t{0}), serial()), 0);
 }
 
+// Blocks of zeros are not added up.
+TEST(GradientNorm, FindsASingleGradientAmongZeros) {
+  const ParameterLayout layout = make_layout({{"a", {48}}, {"b", {16}}, {"c", {1}}});
+  for (const float zero : {0.0F, -0.0F}) {
+    FlatBuffer gradients(layout);
+    for (float& value : gradients.all()) value = zero;
+    EXPECT_EQ(global_norm(layout, gradients, serial()), 0);
+    for (float& value : gradients.all()) {
+      value = -2;
+      EXPECT_EQ(global_norm(layout, gradients, serial()), 2) << &value - gradients.data();
+      value = zero;
+    }
+  }
+}
+
 TEST(GradientNorm, HasTheSameBitsOnAnyNumberOfThreads) {
   const ParameterLayout layout = test::make_case_layout();
   FlatBuffer gradients(layout);
