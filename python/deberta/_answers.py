@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 else:
     from _collections_abc import Sequence  # collections.abc, without what else collections loads
 
-    class _Rows(Sequence):
-        """No list: libraries take a list for rows of their own kind before they ask it for Arrow."""
+    class _Rows:
+        """Neither a list nor, by its class, a Sequence, whose methods it has: libraries take those for rows of their
+        own kind before they ask for Arrow (polars.DataFrame)."""
 
         __slots__ = ("_rows",)
         __hash__ = None
+        __contains__, __reversed__ = Sequence.__contains__, Sequence.__reversed__
+        index, count = Sequence.index, Sequence.count
 
         def __class_getitem__(cls, item):
             return cls

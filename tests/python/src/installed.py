@@ -89,8 +89,8 @@ HOSTS = {
         "print('check_estimator: failed', failed)\n"
         "assert not failed",
     ),
-    "llm-guard": (  # its models are those of transformers, which it opens itself; a line replaces the pipeline
-        ["llm-guard==0.3.16"],
+    "llm-guard": (  # opens the model by its transformers, which needs the other two; a line replaces the pipeline
+        ["llm-guard==0.3.16", "protobuf==7.36.2", "sentencepiece==0.2.3"],
         "import deberta\n"
         "from llm_guard.input_scanners import PromptInjection\n"
         "from llm_guard.model import Model\n"
@@ -182,7 +182,10 @@ MODELS = (
 )
 
 
-NOTEBOOKS = "polars presidio-analyzer==2.2.366 presidio-anonymizer spacy matplotlib nbconvert ipykernel numpy".split()
+NOTEBOOKS = (
+    "polars==2.1.0 presidio-analyzer==2.2.366 presidio-anonymizer==2.2.366 spacy==3.8.18 matplotlib==3.11.2 "
+    "nbconvert==7.17.2 ipykernel==7.4.0 numpy==2.4.6"
+).split()
 
 
 def check_notebooks():

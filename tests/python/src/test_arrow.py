@@ -1,5 +1,7 @@
 """Columns of Arrow, in without a copy and out."""
 
+import collections.abc
+
 import deberta
 import numpy
 import pyarrow
@@ -103,6 +105,16 @@ def test_arrays_of_strings_are_texts(pipelines):
     expected = pipelines["sequence"].classify(TEXTS)
     assert pipelines["sequence"].classify(numpy.array(TEXTS)) == expected
     assert pipelines["sequence"].classify(numpy.array(TEXTS, object)) == expected
+
+
+def test_answers_are_a_sequence_that_libraries_do_not_take_for_a_list(pipelines):
+    answers = pipelines["sequence"].classify(["a fine film", "a dull one", "a fine film"])
+    first, second, third = answers
+    assert not isinstance(answers, (list, collections.abc.Sequence))  # polars.DataFrame would make cells of each answer
+    assert len(answers) == 3 and second in answers and answers.index(second) == 1 and answers.count(first) == 2
+    assert list(reversed(answers)) == [third, second, first] and answers[1:] == [second, third]
+    with pytest.raises(ValueError):
+        answers.index("another")
 
 
 def test_answers_are_rows(pipelines):
