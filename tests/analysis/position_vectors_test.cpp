@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "deberta/analysis.h"
+#include "support/conversion_case.h"
 #include "support/expect_error.h"
 #include "support/paths.h"
 #include "support/tiny_model.h"
@@ -22,11 +23,6 @@ class PositionVectors : public testing::Test {
     Encoding encoding;
     encoding.ids = std::move(ids);
     return encoding;
-  }
-  static ModelConfig version_1() {
-    ModelConfig config = test::tiny_config();
-    test::make_version_1(config);
-    return config;
   }
   static ModelConfig unshared() {
     ModelConfig config = test::tiny_config();
@@ -60,7 +56,7 @@ TEST_F(PositionVectors, AreTheTableAndItsNorm) {
 }
 
 TEST_F(PositionVectors, WithoutANormAreTheTableAgain) {
-  const ModelConfig config = version_1();
+  const ModelConfig config = test::tiny_v1_config();
   const Checkpoint checkpoint = write(config);
   EXPECT_EQ(position_vectors(checkpoint, config, {Kind::kNormed}).values,
             position_vectors(checkpoint, config, {Kind::kRaw}).values);
@@ -82,7 +78,7 @@ TEST_F(PositionVectors, AHeadIsItsColumnsOfAllHeads) {
 
 // c2p[i, j] = score of token i at row(i - j), in every layer, head and layout.
 TEST_F(PositionVectors, ScoresOfAQueryAtTheRowsOfATextAreItsC2p) {
-  for (const ModelConfig& config : {test::tiny_config(), unshared(), version_1()}) {
+  for (const ModelConfig& config : {test::tiny_config(), unshared(), test::tiny_v1_config()}) {
     const Checkpoint checkpoint = write(config);
     const Model model = Model::load(checkpoint, config, {.threads = 1});
     const Encoding encoding = encoding_of({1, 5, 9, 5, 7, 2});
